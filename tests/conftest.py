@@ -1,0 +1,65 @@
+"""Fuses for every test: a store of its own, and no way out to the network."""
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test ever opens the store of the person who runs it."""
+    store = tmp_path / "holdfast" / "store.db"
+    monkeypatch.setenv("HOLDFAST_STORE", str(store))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return store
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sockets reach this machine only; anything else fails at once and names where it wanted."""
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
+    lookup = socket.getaddrinfo
+
+    def local_lookup(host: str | bytes | None, *args: Any, **kwargs: Any) -> Any:
+        refuse_unless_loopback(host)
+        return lookup(host, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", local_lookup)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Recorded transcripts and test sets, kept beside the repository because of their size."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"recorded data is missing: no directory ../shared/data beside {ROOT.name}")
+    return SHARED_DATA
+
+
+def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
+    def local_connect(self: socket.socket, address: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            refuse_unless_loopback(address[0])
+        return connect(self, address)
+
+    return local_connect
+
+
+def refuse_unless_loopback(host: str | bytes | None) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost"):
+        return
+    try:
+        local = ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise OSError(f"tests may not reach the network: {name}")

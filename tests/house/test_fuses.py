@@ -1,0 +1,28 @@
+"""The fuses of tests/conftest.py blow when they should, and only then."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1"])
+def test_a_test_cannot_connect_to_another_machine(host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as s, pytest.raises(OSError, match="may not reach the network"):
+        s.connect((host, 80))
+
+
+def test_a_test_cannot_look_up_a_name() -> None:
+    with pytest.raises(OSError, match="may not reach the network"):
+        socket.create_connection(("example.invalid", 80))
+
+
+def test_a_test_can_speak_to_itself() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
+
+
+def test_a_test_has_a_store_of_its_own(tmp_path: Path) -> None:
+    assert Path(os.environ["HOLDFAST_STORE"]).is_relative_to(tmp_path)

@@ -1,0 +1,48 @@
+"""The locks name every direct dependency, within its bounds, and no host to fetch it from."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+LOCKS = {"dev.lock": ["test", "dev"], "bench.lock": ["bench"]}
+
+
+def wanted(groups: list[str]) -> list[Requirement]:
+    entries = list(PROJECT["project"]["dependencies"])
+    for group in groups:
+        entries += [
+            entry for entry in PROJECT["dependency-groups"][group] if isinstance(entry, str)
+        ]
+    return [Requirement(entry) for entry in entries]
+
+
+def pins(lock: str) -> dict[str, str]:
+    text = (ROOT / "requirements" / lock).read_text("utf-8")
+    return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("lock", "groups"), LOCKS.items())
+def test_every_dependency_is_locked_within_its_bounds(lock: str, groups: list[str]) -> None:
+    locked = pins(lock)
+    for requirement in wanted(groups):
+        version = locked.get(canonicalize_name(requirement.name), "none")
+        assert requirement.specifier.contains(version), f"{requirement}: {version}; run `make lock`"
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_host_and_no_path(lock: str) -> None:
+    text = (ROOT / "requirements" / lock).read_text("utf-8")
+    assert not re.findall(r"://|^--(?:extra-)?index|^--find-links|file:", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_a_hash(lock: str) -> None:
+    text = (ROOT / "requirements" / lock).read_text("utf-8")
+    assert not re.findall(r"^[a-z0-9.-]+==[^\n]*[^\\]\n", text, re.MULTILINE)
