@@ -1,0 +1,152 @@
+"""Secrets in text: known by their shape, or by their value.
+
+Rule 1: `mask` is for what leaves the log (the search index, notes, exports): it goes by shape.
+Rule 2: `redact` is for what enters it: the values we are configured with, wherever they turn up.
+Rule 3: a pattern never goes back over what it has matched (its repeats are possessive or short),
+        so the time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.model.log import Body
+from holdfast.model.message import Opaque, Seal
+
+MASK = "[secret]"
+MARK = "[redacted]"
+
+SHORTEST = 8
+"""Shorter values are placeholders (`none`, `ollama`), and common words besides."""
+
+_WORD = r"[A-Za-z0-9_-]"
+
+
+def _shape(lead: str, rest: str) -> tuple[str, re.Pattern[str]]:
+    """Letters that begin a secret, and the pattern; before them no word may be going on.
+
+    The guard stands behind the letters, so that they are found at the speed of a plain search.
+    """
+    return lead, re.compile(f"{lead}(?<!{_WORD}{lead}){rest}")
+
+
+_SHAPES = (
+    # Keys of model providers. A digit is asked for, so that sk-learn-like-names-of-things stay.
+    _shape("sk-", rf"(?=[A-Za-z_-]{{0,80}}[0-9]){_WORD}{{16,}}+"),
+    *(_shape(f"gh{kind}_", "[A-Za-z0-9]{20,}+") for kind in "pousr"),
+    _shape("github_pat_", "[A-Za-z0-9_]{20,}+"),
+    _shape("glpat-", rf"{_WORD}{{16,}}+"),
+    *(_shape(lead, "[A-Z0-9]{16}(?![A-Za-z0-9])") for lead in ("AKIA", "ASIA")),
+    _shape("AIza", rf"{_WORD}{{30,}}+"),
+    *(_shape(f"xox{kind}-", "[A-Za-z0-9-]{10,}+") for kind in "abeoprs"),
+    _shape("eyJ", rf"{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+"),
+    # The end of a block may be missing: what a tool prints is often cut short.
+    _shape(
+        "-----BEGIN ",
+        r"[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----(?:[A-Za-z0-9+/=\s\\,:]|-(?!----))*+"
+        r"(?:-----END [A-Z0-9 ]{0,60}-----)?",
+    ),
+)
+
+# The name before the value stays readable; only the value goes.
+_AFTER = (
+    (("bearer",), re.compile(r"(?i)(\bbearer[ \t]{1,4})[A-Za-z0-9._~+/=-]{16,}+")),
+    (("://",), re.compile(r"(://[^\s:/@\"']{1,64}+:)[^\s/@\"']{3,256}+(?=@)")),
+    (
+        ("passw", "pwd", "secret", "token", "key", "credential"),
+        re.compile(
+            r"(?i)((?:passw(?:or)?d|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
+            r"|credentials?)[\\\"']{0,2}[ \t]{0,4}[:=][ \t]{0,4}[\\\"']{0,2})"
+            # A value of eight and more; not what `mask` wrote, nor an expression in a program.
+            r"(?!\[secret\])[^\s\\\"'`,;&<>(){}$\[\]]{8,}+(?![(\[{])"
+        ),
+    ),
+)
+
+
+def mask(text: str) -> str:
+    """The text with everything that looks like a secret replaced by `[secret]`."""
+    for lead, shape in _SHAPES:
+        if lead in text:
+            text = shape.sub(MASK, text)
+    folded = text.lower()
+    for leads, shape in _AFTER:
+        if any(lead in folded for lead in leads):
+            text = shape.sub(rf"\1{MASK}", text)
+    return text
+
+
+def redact(text: str, secrets: Sequence[str], mark: str = MARK) -> str:
+    """The text with every one of these values replaced; shorter ones than `SHORTEST` stay."""
+    return _redact(text, _forms(secrets), mark)
+
+
+def redacted(body: Body, secrets: Sequence[str]) -> Body:
+    """The body without these values in any of its text and bytes; itself where none occurs.
+
+    Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
+    """
+    forms = _forms(secrets)
+    return _scrub(body, forms) if forms else body
+
+
+def _forms(secrets: Sequence[str]) -> tuple[str, ...]:
+    """Each value as it is and as JSON writes it, the longest first: one may begin another."""
+    known = [secret for secret in secrets if len(secret) >= SHORTEST]
+    escaped = [json.dumps(secret)[1:-1] for secret in known]
+    slashed = [form.replace("/", r"\/") for form in escaped]
+    return tuple(sorted({*known, *escaped, *slashed}, key=len, reverse=True))
+
+
+def _redact(text: str, forms: tuple[str, ...], mark: str = MARK) -> str:
+    if not any(form in text for form in forms):
+        return text
+    return re.sub("|".join(map(re.escape, forms)), lambda _: mark, text)
+
+
+def _scrub(value: object, forms: tuple[str, ...]) -> Any:
+    """The same value without the secrets; the same object where nothing in it changes."""
+    scrub = _SCRUBS.get(type(value)) or (_struct if isinstance(value, Struct) else None)
+    return scrub(value, forms) if scrub else value
+
+
+def _bytes(value: bytes, forms: tuple[str, ...]) -> bytes:
+    for form in forms:
+        value = value.replace(form.encode("utf-8", "surrogatepass"), MARK.encode())
+    return value
+
+
+def _items(values: tuple[Any, ...], forms: tuple[str, ...]) -> tuple[Any, ...]:
+    clean = tuple(_scrub(value, forms) for value in values)
+    return clean if any(a is not b for a, b in zip(values, clean, strict=True)) else values
+
+
+def _table(values: dict[str, Any], forms: tuple[str, ...]) -> dict[str, Any]:
+    clean = {_scrub(name, forms): _scrub(value, forms) for name, value in values.items()}
+    return values if clean == values else clean
+
+
+def _struct(value: Struct, forms: tuple[str, ...]) -> Struct:
+    changes: dict[str, Any] = {}
+    for name in value.__struct_fields__:
+        old = getattr(value, name)
+        if (new := _scrub(old, forms)) is not old:
+            changes[name] = new
+    if isinstance(value, (Seal, Opaque)) and "data" in changes:
+        changes["hash"] = value.hash or sha256(value.data).hexdigest()
+    return replace(value, **changes) if changes else value
+
+
+_SCRUBS: dict[type, Callable[[Any, tuple[str, ...]], Any]] = {
+    str: _redact,
+    bytes: _bytes,
+    tuple: _items,
+    dict: _table,
+}
