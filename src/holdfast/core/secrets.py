@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from holdfast.model.log import Body
@@ -25,6 +25,8 @@ MARK = "[redacted]"
 
 SHORTEST = 8
 """Shorter values are placeholders (`none`, `ollama`), and common words besides."""
+
+_packer = msgpack.Encoder()
 
 _WORD = r"[A-Za-z0-9_-]"
 
@@ -94,7 +96,16 @@ def redacted(body: Body, secrets: Sequence[str]) -> Body:
     Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
     """
     forms = _forms(secrets)
-    return _scrub(body, forms) if forms else body
+    return body if _spotless(body, forms) else _scrub(body, forms)
+
+
+def _spotless(body: Body, forms: tuple[str, ...]) -> bool:
+    """Whether none occurs: one look over a packing that writes text and bytes as they are."""
+    try:
+        packed = _packer.encode(body)
+    except UnicodeEncodeError:  # a lone surrogate; look at every field
+        return False
+    return not any(form.encode("utf-8", "surrogatepass") in packed for form in forms)
 
 
 def _forms(secrets: Sequence[str]) -> tuple[str, ...]:
@@ -113,7 +124,9 @@ def _redact(text: str, forms: tuple[str, ...], mark: str = MARK) -> str:
 
 def _scrub(value: object, forms: tuple[str, ...]) -> Any:
     """The same value without the secrets; the same object where nothing in it changes."""
-    scrub = _SCRUBS.get(type(value)) or (_struct if isinstance(value, Struct) else None)
+    if isinstance(value, Struct):
+        return _struct(value, forms)
+    scrub = _SCRUBS.get(type(value))
     return scrub(value, forms) if scrub else value
 
 
