@@ -1,0 +1,77 @@
+"""A store in plain dictionaries: what the ports mean, written to be read rather than to be fast.
+
+An entry read through a fork names the session that was asked, wherever the entry lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import ClassVar
+
+from holdfast.errors import Misuse, Unknown
+from holdfast.model.store import Finding
+
+from .calls import MemoryCalls
+from .jobs import MemoryJobs
+from .log import MemoryLog
+from .search import MemorySearch
+from .sessions import MemorySessions
+from .shelf import Shelf
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore:
+    """Everything in memory, gone when the process ends."""
+
+    blocking: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        shelf = Shelf()
+        self.log = MemoryLog(shelf)
+        self.sessions = MemorySessions(shelf)
+        self.blobs = MemoryBlobs(shelf)
+        self.calls = MemoryCalls(shelf)
+        self.search = MemorySearch(shelf)
+        self.jobs = MemoryJobs(shelf)
+        self.care = MemoryCare()
+
+    def close(self) -> None:
+        """Nothing is held that would have to be let go."""
+
+
+class MemoryBlobs:
+    """The blobs port in memory."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def put(self, data: bytes) -> str:
+        hash = sha256(data).hexdigest()
+        with self._shelf.lock:
+            self._shelf.blobs[hash] = bytes(data)
+        return hash
+
+    async def fetch(self, hash: str) -> bytes:
+        with self._shelf.lock:
+            if hash not in self._shelf.blobs:
+                raise Unknown("blob", hash)
+            return self._shelf.blobs[hash]
+
+    async def sweep(self) -> int:
+        with self._shelf.lock:
+            return self._shelf.sweep()
+
+
+class MemoryCare:
+    """The care port: memory does not rot, and cannot be copied to a safe place."""
+
+    async def examine(self) -> tuple[Finding, ...]:
+        return ()
+
+    async def backup(self) -> str:
+        raise Misuse("nothing to back up in memory; keep the sessions in a file to have copies")
+
+    async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        return ()

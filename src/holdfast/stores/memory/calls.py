@@ -1,0 +1,59 @@
+"""The calls port in memory."""
+
+from __future__ import annotations
+
+from msgspec.structs import asdict, replace
+
+from holdfast.model.reply import Call
+
+from .shelf import Shelf
+
+
+class MemoryCalls:
+    """The calls port."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def record(self, call: Call) -> Call:
+        with self._shelf.lock:
+            return record(self._shelf, call)
+
+    async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
+        with self._shelf.lock:
+            self._shelf.session(session)
+            known = sorted(self._shelf.calls.values(), key=lambda call: (call.started, call.id))
+            last = self._shelf.calls.get(after)
+        begun = (last.started, last.id) if last else (-1, "")
+        own = (call for call in known if call.session == session)
+        return tuple(call for call in own if (call.started, call.id) > begun)[:limit]
+
+
+def record(shelf: Shelf, call: Call) -> Call:
+    """Keep one row for one call, known by its id or by its provider's id of the request."""
+    shelf.session(call.session)
+    known = [row for row in shelf.calls.values() if _same(row, call)]
+    for row in reversed(known):
+        call = _completed(row, call)
+        del shelf.calls[row.id]
+    shelf.calls[call.id] = call
+    return call
+
+
+def _same(row: Call, call: Call) -> bool:
+    one_request = (row.provider, row.request) == (call.provider, call.request)
+    return row.id == call.id or (bool(call.request) and one_request)
+
+
+def _completed(before: Call, after: Call) -> Call:
+    """What is told later wins where it says something; a smaller usage never does."""
+    told = {name: value for name, value in asdict(after).items() if value not in ("", (), None)}
+    outdone = before.usage.total > after.usage.total
+    for name in (
+        "id",
+        "started",
+        *(["outcome"] if after.outcome == "running" else []),
+        *(["usage", "iterations", "cost", "price_version"] if outdone else []),
+    ):
+        told.pop(name, None)
+    return replace(before, **told)

@@ -1,0 +1,157 @@
+"""The log port in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from holdfast.core.text import searchable_body
+from holdfast.errors import Conflict, Misuse
+from holdfast.model import wire
+from holdfast.model.log import Body, Draft, Entry, Head, Session, Summary
+from holdfast.model.message import Message, Part
+from holdfast.model.reply import Call
+from holdfast.model.search import Hit
+from holdfast.model.span import OPEN, Spans, within
+from holdfast.model.store import Expect
+
+from .calls import record
+from .shelf import Shelf
+
+
+class MemoryLog:
+    """The log port."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def append(
+        self,
+        session: str,
+        drafts: Sequence[Draft],
+        *,
+        key: str = "",
+        expect: Expect | None = None,
+        call: Call | None = None,
+    ) -> tuple[Entry, ...]:
+        if not drafts:
+            raise Misuse("nothing to append; give at least one draft")
+        with self._shelf.lock:
+            at = self._shelf.session(session)
+            if made := self._shelf.keys.get((session, key)):
+                return _same(made, drafts, key)
+            _check(at, expect)
+            if call:
+                record(self._shelf, call)
+            made = tuple(_placed(d, session, seq, key) for seq, d in enumerate(drafts, at.head + 1))
+            self._shelf.entries[session] += made
+            self._shelf.sessions[session] = moved_on(at, made)
+            self._shelf.unindexed += hits(made)
+            if key:
+                self._shelf.keys[session, key] = made
+            return made
+
+    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
+        with self._shelf.lock:
+            return tuple(e for e in self._shelf.line(session) if within(e.seq, spans))[:limit]
+
+    async def heads(self, session: str, spans: Spans, *, limit: int = 4096) -> tuple[Head, ...]:
+        inside = await self.read(session, spans, limit=OPEN)
+        return tuple(map(_head, inside[-limit:]))
+
+    async def markers(self, session: str, *, before: int, limit: int = 64) -> tuple[Entry, ...]:
+        with self._shelf.lock:
+            line = self._shelf.line(session)
+        return tuple(e for e in line if not e.is_message and e.seq < before)[-limit:]
+
+    async def locate(self, session: str, entry: str) -> int | None:
+        with self._shelf.lock:
+            line = self._shelf.line(session)
+        return next((e.seq for e in line if e.id == entry), None)
+
+
+def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
+    if [entry.body for entry in made] != [draft.body for draft in drafts]:
+        raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
+    return made
+
+
+def _check(session: Session, expect: Expect | None) -> None:
+    expect = expect or Expect()
+    if expect.message not in (None, session.last_message):
+        raise Conflict(session.id, expect.message, session.last_message)
+    if expect.marker not in (None, session.last_marker):
+        raise Conflict(session.id, expect.marker, session.last_marker)
+
+
+def _placed(draft: Draft, session: str, seq: int, key: str) -> Entry:
+    """The entry a draft becomes, with a count for each part: 0 where none was given."""
+    parts = len(draft.body.parts) if isinstance(draft.body, Message) else 0
+    return Entry(
+        id=draft.id,
+        session=session,
+        seq=seq,
+        body=draft.body,
+        created=draft.created,
+        completed=draft.completed,
+        parent=draft.parent,
+        provider=draft.provider,
+        model=draft.model,
+        request=draft.request,
+        key=key,
+        counts=(*draft.counts, *[0] * parts)[:parts],
+    )
+
+
+def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
+    """The session once these entries stand at its end."""
+    for entry in entries:
+        last = "last_message" if entry.is_message else "last_marker"
+        session = replace(
+            session,
+            **{last: entry.seq},
+            head=entry.seq,
+            updated=max(session.updated, entry.created),
+            compacted=entry.created if isinstance(entry.body, Summary) else session.compacted,
+        )
+    return session
+
+
+def kind_of(value: Body | Part) -> str:
+    """The tag a value is written with."""
+    return str(value.__struct_config__.tag)
+
+
+def _head(entry: Entry) -> Head:
+    body = entry.body
+    parts = body.parts if isinstance(body, Message) else ()
+    return Head(
+        id=entry.id,
+        seq=entry.seq,
+        kind=kind_of(body),
+        role=body.role if isinstance(body, Message) else "",
+        created=entry.created,
+        kinds=tuple(map(kind_of, parts)),
+        sizes=tuple(len(wire.encode(part)) for part in parts),
+        counts=entry.counts,
+    )
+
+
+def hits(entries: Iterable[Entry]) -> Iterator[Hit]:
+    """Everything there is to find in these entries, with all of its text."""
+    for entry in entries:
+        body = entry.body
+        role = body.role if isinstance(body, Message) else ""
+        pieces = body.parts if isinstance(body, Message) else (body,)
+        for ordinal, text in enumerate(searchable_body(body)):
+            if text:
+                yield Hit(
+                    session=entry.session,
+                    seq=entry.seq,
+                    entry=entry.id,
+                    ordinal=ordinal,
+                    kind=kind_of(pieces[ordinal]),
+                    role=role,
+                    snippet=text,
+                )

@@ -1,0 +1,100 @@
+"""The sessions port in memory."""
+
+from __future__ import annotations
+
+from msgspec.structs import asdict, replace
+
+from holdfast.errors import Misuse
+from holdfast.model.log import Entry, Session
+from holdfast.model.message import Message
+from holdfast.model.store import Changes, Erased, Page
+
+from .log import hits, moved_on
+from .shelf import Shelf
+
+
+class MemorySessions:
+    """The sessions port."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def create(self, session: Session) -> Session:
+        if not (session.id and session.id.isascii() and session.id.isprintable()):
+            raise Misuse(f"{session.id!r} cannot be the id of a session; use printable ASCII")
+        with self._shelf.lock:
+            if session.id in self._shelf.sessions:
+                raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
+            shared = self._shared(session)
+            bare = replace(
+                session, updated=max(session.created, session.updated), compacted=0,
+                head=0, last_message=0, last_marker=0,
+            )  # fmt: skip
+            made = replace(moved_on(bare, shared), updated=bare.updated)
+            self._shelf.sessions[session.id] = made
+            self._shelf.entries[session.id] = []
+            return made
+
+    def _shared(self, session: Session) -> tuple[Entry, ...]:
+        last = self._shelf.session(session.parent).head if session.parent else 0
+        if not 0 <= session.fork <= last:
+            whose = f"session {session.parent}" if session.parent else "a session without a parent"
+            raise Misuse(f"{whose} has no entry {session.fork} to fork at; its last is {last}")
+        return tuple(self._shelf.line(session.parent)[: session.fork]) if session.fork else ()
+
+    async def session(self, id: str) -> Session:
+        with self._shelf.lock:
+            return self._shelf.session(id)
+
+    async def set(self, id: str, changes: Changes) -> Session:
+        told = {name: value for name, value in asdict(changes).items() if value is not None}
+        with self._shelf.lock:
+            self._shelf.sessions[id] = replace(self._shelf.session(id), **told)
+            return self._shelf.sessions[id]
+
+    async def list(self, page: Page) -> tuple[Session, ...]:
+        with self._shelf.lock:
+            known = sorted(self._shelf.sessions.values(), key=_change, reverse=True)
+        return tuple(
+            session
+            for session in known
+            if bool(session.archived) == page.archived
+            and page.project in (None, session.project)
+            and (page.after is None or _change(session) < page.after)
+        )[: page.limit]
+
+    async def erase(self, id: str) -> Erased:
+        with self._shelf.lock:
+            shelf, gone = self._shelf, self._shelf.session(id)
+            forks = [fork for fork in shelf.sessions.values() if fork.parent == id]
+            for fork in forks:
+                self._hand_over(gone, fork)
+            own = shelf.entries.pop(id)
+            del shelf.sessions[id]
+            shelf.keys = {place: made for place, made in shelf.keys.items() if place[0] != id}
+            shelf.calls = {call.id: call for call in shelf.calls.values() if call.session != id}
+            shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
+            shelf.index = [hit for hit in shelf.index if hit.session != id]
+            shelf.unindexed = [hit for hit in shelf.unindexed if hit.session != id]
+            return Erased(
+                session=id,
+                entries=len(own),
+                parts=sum(len(e.body.parts) for e in own if isinstance(e.body, Message)),
+                blobs=shelf.sweep(),
+                copied=tuple(fork.id for fork in forks),
+            )
+
+    def _hand_over(self, gone: Session, fork: Session) -> None:
+        """The fork gets what it shared of the erased session's own; it may go on sharing the rest.
+
+        Its parent is now the erased session's parent, if that had one.
+        """
+        shared = self._shelf.line(fork.id)[gone.fork : fork.fork]
+        self._shelf.entries[fork.id][:0] = shared
+        self._shelf.unindexed += hits(shared)
+        further = min(gone.fork, fork.fork)
+        self._shelf.sessions[fork.id] = replace(fork, parent=gone.parent, fork=further)
+
+
+def _change(session: Session) -> tuple[int, str]:
+    return session.updated, session.id

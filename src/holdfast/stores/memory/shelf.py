@@ -1,0 +1,52 @@
+"""What the ports in memory share: the dictionaries and their lock."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from threading import RLock
+
+from msgspec.structs import replace
+
+from holdfast.errors import Unknown
+from holdfast.model.job import Job
+from holdfast.model.log import Entry, Session
+from holdfast.model.reply import Call
+from holdfast.model.search import Hit
+
+
+class Shelf:
+    """Everything that is kept, and the one lock around it."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.sessions: dict[str, Session] = {}
+        self.entries: dict[str, list[Entry]] = {}  # of each session its own, from fork + 1 on
+        self.keys: dict[tuple[str, str], tuple[Entry, ...]] = {}
+        self.blobs: dict[str, bytes] = {}
+        self.calls: dict[str, Call] = {}
+        self.jobs: dict[str, Job] = {}
+        self.unindexed: list[Hit] = []  # the snippet of each is its whole text
+        self.index: list[Hit] = []
+
+    def session(self, id: str) -> Session:
+        if id not in self.sessions:
+            raise Unknown("session", id, nearest(id, list(self.sessions)))
+        return self.sessions[id]
+
+    def line(self, id: str) -> list[Entry]:
+        """Every entry of a session, those it shares with its parent first."""
+        session = self.session(id)
+        shared = self.line(session.parent)[: session.fork] if session.parent else []
+        return [*(replace(entry, session=id) for entry in shared), *self.entries[id]]
+
+    def sweep(self) -> int:
+        """Forget every blob: nothing in memory refers to one, since large parts need none."""
+        many = len(self.blobs)
+        self.blobs.clear()
+        return many
+
+
+def nearest(name: str, names: list[str]) -> tuple[str, ...]:
+    """The names that begin like this one, or else look like it; at most two."""
+    begins = [other for other in names if name and other.lower().startswith(name.lower())]
+    return tuple((begins or get_close_matches(name, names, n=2))[:2])
