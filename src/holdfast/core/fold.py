@@ -1,0 +1,164 @@
+"""What the markers of a log leave standing.
+
+Rule 1: only markers matter; messages are never read, since the last visible stretch is open.
+Rule 2: a rewind puts the markers after its place out of force, as if they had not been appended.
+        Pins, switches and repairs are settings rather than conversation: they stay in force.
+Rule 3: an undo puts one Summary, Clear or Rewind out of force; a redo puts it back. Of several
+        undos and redos of one marker the newest in force decides.
+Rule 4: folding may begin at a Summary in force, from the state it carries, unless a later undo or
+        redo reaches behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.model.log import (
+    Clear, Context, Entry, Folded, Pin, Pinned, Redo, Repair, Rewind, Summary, Switch, Undo, Unpin,
+)  # fmt: skip
+from holdfast.model.message import Message
+from holdfast.model.span import OPEN, Span, clip, union, within, without
+
+START = Folded()
+
+REVERSIBLE = (Summary, Clear, Rewind)
+"""What an Undo may name."""
+
+CONVERSATION = (Summary, Clear, Context, Rewind, Undo, Redo)
+"""What a rewind puts out of force when it lies behind its place."""
+
+
+def fold(log: Iterable[Entry], start: Folded = START) -> Folded:
+    """What stands after these entries, given in order; messages among them change nothing."""
+    markers = [entry for entry in log if not isinstance(entry.body, Message)]
+    state = start
+    standing, undone = _in_force(markers)
+    for entry in standing:
+        state = _apply(state, entry)
+    shields = [entry.body.covers for entry in undone if isinstance(entry.body, Summary)]
+    for covers in shields:
+        state = replace(state, shielded=union(state.shielded, covers))
+    return replace(state, epoch=markers[-1].seq) if markers else state
+
+
+def step(state: Folded, entry: Entry) -> Folded | None:
+    """What stands after one more entry; None for Undo, Redo and Rewind, which fold again."""
+    if isinstance(entry.body, Message):
+        return state
+    if isinstance(entry.body, (Undo, Redo, Rewind)):
+        return None
+    return replace(_apply(state, entry), epoch=entry.seq)
+
+
+def _in_force(markers: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The markers in force, and those that an undo in force names; both in order."""
+    decided: dict[int, bool] = {}  # marker's seq -> undone, by the newest undo or redo in force
+    standing: list[Entry] = []
+    undone: list[Entry] = []
+    floor = OPEN  # conversation markers at or above it are behind a rewind in force
+    for entry in reversed(markers):
+        body = entry.body
+        if isinstance(body, CONVERSATION) and entry.seq > floor:
+            continue
+        if isinstance(body, (Undo, Redo)):
+            decided.setdefault(body.marker, isinstance(body, Undo))
+        elif decided.get(entry.seq) and isinstance(body, REVERSIBLE):
+            undone.append(entry)
+        else:
+            standing.append(entry)
+            floor = min(floor, body.to) if isinstance(body, Rewind) else floor
+    return standing[::-1], undone[::-1]
+
+
+def resumable(markers: Sequence[Entry]) -> int | None:
+    """Where folding may begin: the index of the newest Summary whose carried state still holds.
+
+    `markers` are the newest ones of a log, in order. None says that older ones are needed.
+    """
+    standing = {entry.seq for entry in _in_force(markers)[0]}
+    reach = OPEN  # the earliest marker that an undo or redo seen so far names
+    for index in range(len(markers) - 1, -1, -1):
+        entry = markers[index]
+        if isinstance(entry.body, Summary) and entry.seq in standing and entry.seq < reach:
+            return index
+        if isinstance(entry.body, (Undo, Redo)):
+            reach = min(reach, entry.body.marker)
+    return None
+
+
+def resume(markers: Sequence[Entry]) -> Folded | None:
+    """What stands, from the newest markers alone; None where older ones are needed."""
+    index = resumable(markers)
+    if index is None:
+        return None
+    base = markers[index].body
+    assert isinstance(base, Summary)
+    return fold(markers[index:], base.folded)
+
+
+def _apply(state: Folded, entry: Entry) -> Folded:
+    change = _CHANGES.get(type(entry.body))
+    return change(state, entry, entry.body) if change else state
+
+
+def _summarise(state: Folded, entry: Entry, body: Summary) -> Folded:
+    covers = clip(body.covers, 1, entry.seq - 1)  # never what is appended later
+    still = without(state.visible, covers)
+    kept = sorted({*body.kept, *(seq for seq in state.kept if not within(seq, covers))})
+    seen = (*still, *(Span(seq, seq) for seq in kept))
+    return replace(
+        state,
+        visible=still,
+        kept=tuple(kept),
+        summaries=(*(seq for seq in state.summaries if seq not in body.merges), entry.seq),
+        cleared=tuple(ref for ref in state.cleared if within(ref.seq, seen)),
+    )
+
+
+def _clear(state: Folded, entry: Entry, body: Clear) -> Folded:
+    return replace(state, cleared=tuple(sorted({*state.cleared, *body.parts})))
+
+
+def _pin(state: Folded, entry: Entry, body: Pin) -> Folded:
+    pinned = Pinned(entry.id, body.seq, body.fact, body.path)
+    return replace(state, pins=(*state.pins, pinned))
+
+
+def _unpin(state: Folded, entry: Entry, body: Unpin) -> Folded:
+    return replace(state, pins=tuple(pin for pin in state.pins if pin.id != body.pin))
+
+
+def _rewind(state: Folded, entry: Entry, body: Rewind) -> Folded:
+    return replace(
+        state,
+        visible=(*clip(state.visible, 1, body.to), Span(entry.seq + 1)),
+        kept=tuple(seq for seq in state.kept if seq <= body.to),
+        cleared=tuple(ref for ref in state.cleared if ref.seq <= body.to),
+    )
+
+
+def _note_context(state: Folded, entry: Entry, body: Context) -> Folded:
+    return replace(state, context=entry.seq)
+
+
+def _switch(state: Folded, entry: Entry, body: Switch) -> Folded:
+    return replace(state, switch=entry.seq)
+
+
+def _repair(state: Folded, entry: Entry, body: Repair) -> Folded:
+    return replace(state, repairs=(*state.repairs, entry.seq))
+
+
+_CHANGES: dict[type, Callable[[Folded, Entry, Any], Folded]] = {
+    Summary: _summarise,
+    Clear: _clear,
+    Pin: _pin,
+    Unpin: _unpin,
+    Rewind: _rewind,
+    Context: _note_context,
+    Switch: _switch,
+    Repair: _repair,
+}

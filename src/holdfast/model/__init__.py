@@ -1,0 +1,1 @@
+"""What things are: frozen values with equality and a little algebra, and nothing that acts."""

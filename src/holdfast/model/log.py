@@ -1,0 +1,275 @@
+"""The log: entries in order, and the markers that change how earlier ones are seen.
+
+Rule 1: entries are appended, never changed; order is `seq`, given by the store, never a clock.
+Rule 2: a marker names exactly what it covers; undoing it is one more marker.
+Rule 3: `parent` is a label on imported entries; nothing is ordered or found by it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from holdfast.model.message import Message
+from holdfast.model.span import EVERYTHING, Span, Spans
+
+Trigger = Literal["auto", "manual", "overflow", "resume", "switch", "idle", "server", "import"]
+
+
+class PartRef(Struct, frozen=True, array_like=True, order=True):
+    """One part by its place: the entry's seq and the part's ordinal in it."""
+
+    seq: int
+    ordinal: int
+
+
+class Pinned(Struct, frozen=True, omit_defaults=True):
+    """Something that stays in every window: an entry, a fact or a file."""
+
+    id: str
+    """The id of the marker that pinned it; unpinning names this."""
+    seq: int = 0
+    """The pinned entry, where an entry is pinned."""
+    fact: str = ""
+    path: str = ""
+
+
+class Folded(Struct, frozen=True, omit_defaults=True):
+    """What the markers so far leave standing; bounded by the window, not by the past."""
+
+    visible: Spans = EVERYTHING
+    """The stretches of the log that are seen; the last is open."""
+    kept: tuple[int, ...] = ()
+    """Entries inside covered stretches that stay visible word for word, in order."""
+    summaries: tuple[int, ...] = ()
+    """The summaries that stand for what is covered, in order, by their own seq."""
+    cleared: tuple[PartRef, ...] = ()
+    """Parts of visible entries whose content has left the window."""
+    pins: tuple[Pinned, ...] = ()
+    shielded: Spans = ()
+    """Stretches whose compaction was undone; no automatic compaction covers them again."""
+    repairs: tuple[int, ...] = ()
+    """Repairs in force, by their own seq."""
+    context: int = 0
+    """The newest snapshot of volatile context, by its own seq."""
+    switch: int = 0
+    """The newest change of model or policy, by its own seq."""
+    epoch: int = 0
+    """The newest marker: what a plan was made against."""
+
+
+class Summary(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="summary"):
+    """A stretch of the log is represented by a text; what it covers stays in the log."""
+
+    covers: Spans
+    text: str
+    kept: tuple[int, ...] = ()
+    """Entries inside `covers` that stay visible word for word."""
+    merges: tuple[int, ...] = ()
+    """Earlier summaries whose content this one carries on, by seq."""
+    trigger: Trigger = "auto"
+    step: str = "summarise"
+    """The step of the ladder that made it."""
+    policy: str = ""
+    model: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    cost: int = 0
+    """What making it cost, in billionths of a US dollar."""
+    ledger: str = ""
+    """The ledger as it stood, rendered and frozen."""
+    reason: str = ""
+    folded: Folded = field(default_factory=Folded)
+    """What stood before it, so that loading need not read further back."""
+
+
+class Clear(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="clear"):
+    """The content of some parts leaves the window; each leaves a handle behind."""
+
+    parts: tuple[PartRef, ...]
+    reason: str = ""
+    step: str = "prune"
+    policy: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
+class Pin(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="pin"):
+    """An entry, a fact or a file is to be in every window from here on."""
+
+    seq: int = 0
+    fact: str = ""
+    path: str = ""
+
+
+class Unpin(Struct, frozen=True, kw_only=True, tag_field="kind", tag="unpin"):
+    """A pin ends."""
+
+    pin: str
+    """The id of the marker that pinned."""
+
+
+class Rewind(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="rewind"):
+    """The conversation goes on from an earlier entry; what came after it is left as a branch."""
+
+    to: int
+    """The last entry that stays; 0 goes back to the very beginning."""
+    reason: str = ""
+
+
+class Checkpoint(
+    Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="checkpoint"
+):
+    """The files as they were before a prompt; a place to return to."""
+
+    prompt: int = 0
+    """The entry of the prompt it belongs to."""
+    label: str = ""
+
+
+class Context(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="context"):
+    """A snapshot of the volatile sections, against which later differences are told."""
+
+    sections: dict[str, str]
+
+
+class Switch(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="switch"):
+    """The session goes on with another model or policy."""
+
+    model: str = ""
+    policy: str = ""
+
+
+class Repair(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="repair"):
+    """A provider refused a request; this change to what is sent is made from here on."""
+
+    rule: str
+    """The rule that was broken, such as A12."""
+    parts: tuple[PartRef, ...] = ()
+    owner: str = ""
+    reason: str = ""
+
+
+class Undo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="undo"):
+    """A Summary, Clear or Rewind no longer counts."""
+
+    marker: int
+    """The seq of the marker that is undone."""
+
+
+class Redo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="redo"):
+    """A marker that was undone counts again."""
+
+    marker: int
+
+
+Marker = (
+    Summary | Clear | Pin | Unpin | Rewind | Checkpoint | Context | Switch | Repair | Undo | Redo
+)
+
+Body = Message | Marker
+
+
+class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """An entry before the store has given it its place."""
+
+    id: str
+    body: Body
+    created: int
+    """When it was said, in ms since 1970; a label only."""
+    completed: int | None = None
+    """When it was finished; None for what was cut short."""
+    parent: str = ""
+    provider: str = ""
+    model: str = ""
+    request: str = ""
+    """The provider's id of the request that produced it."""
+    counts: tuple[int, ...] = ()
+    """The estimate of each part, in tokens."""
+
+
+class Entry(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A message or a marker at its place in a session."""
+
+    id: str
+    session: str
+    seq: int
+    body: Body
+    created: int
+    completed: int | None = None
+    parent: str = ""
+    provider: str = ""
+    model: str = ""
+    request: str = ""
+    key: str = ""
+    """The idempotency key it was appended with."""
+    counts: tuple[int, ...] = ()
+
+    @property
+    def is_message(self) -> bool:
+        """Whether somebody said it; otherwise it is a marker."""
+        return isinstance(self.body, Message)
+
+
+class Head(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """An entry's columns without its content: what planning looks at."""
+
+    id: str
+    seq: int
+    kind: str
+    role: str = ""
+    created: int = 0
+    kinds: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    counts: tuple[int, ...] = ()
+
+
+class Session(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One line of entries, with a policy and a model."""
+
+    id: str
+    created: int
+    title: str = ""
+    project: str = ""
+    directory: str = ""
+    policy: str = "holdfast"
+    model: str = ""
+    agent: str = ""
+    """The program it comes from, where it was imported."""
+    parent: str = ""
+    """The session it was forked from."""
+    fork: int = 0
+    """The last entry it shares with its parent."""
+    updated: int = 0
+    compacted: int = 0
+    archived: int = 0
+    head: int = 0
+    """The seq of its newest entry."""
+    last_message: int = 0
+    last_marker: int = 0
+
+
+class Handle(Struct, frozen=True):
+    """How a part is named outside: the entry's id and the part's ordinal."""
+
+    entry: str
+    ordinal: int = 0
+
+    def __str__(self) -> str:
+        return f"prt_{self.entry}.{self.ordinal}"
+
+
+def handle(text: str) -> Handle | None:
+    """Read a handle back; None where the text is not one."""
+    entry, dot, ordinal = text.removeprefix("prt_").partition(".")
+    if not entry or (dot and not (ordinal.isascii() and ordinal.isdigit())):
+        return None
+    return Handle(entry, int(ordinal or 0))
+
+
+__all__ = [
+    "Body", "Checkpoint", "Clear", "Context", "Draft", "Entry", "Folded", "Handle", "Head",
+    "Marker", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session", "Span", "Spans",
+    "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
+]  # fmt: skip

@@ -1,0 +1,181 @@
+"""What is said: parts, and the messages made of them.
+
+Rule 1: a message is a pure value; where and when it was said is the entry's business (log.py).
+Rule 2: what a provider adds to a part we understand rides along as a `Seal`, and a block we do not
+understand is an `Opaque` part; both are bytes with an owner, echoed to that owner or left out whole.
+Rule 3: every new field has a default and no field changes its type, so old rows always decode.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+class Seal(Struct, frozen=True, omit_defaults=True):
+    """A provider's residue on a part: signatures, item ids, encrypted text. Never read here."""
+
+    owner: str
+    """The provider that made it and alone may see it again."""
+    data: bytes
+    """JSON of the fields we do not model, verbatim."""
+    model: str = ""
+    hash: str = ""
+    """SHA-256 of `data`, set when it was stored and checked before it is echoed."""
+
+    @property
+    def intact(self) -> bool:
+        """Whether the bytes are the ones that were stored."""
+        return not self.hash or sha256(self.data).hexdigest() == self.hash
+
+
+def seal(owner: str, data: bytes, model: str = "") -> Seal:
+    """A seal that knows the hash of its bytes."""
+    return Seal(owner, data, model, sha256(data).hexdigest())
+
+
+class Text(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="text"):
+    """Words: of the user, the model or the harness."""
+
+    text: str
+    scaffold: str = ""
+    """The scaffold tag this text was written for; empty when it is somebody's own words."""
+    seal: Seal | None = None
+
+
+class Reasoning(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="reasoning"):
+    """What the model thought aloud, with the signature that lets its owner accept it again."""
+
+    text: str
+    seal: Seal | None = None
+
+
+class ToolCall(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="tool_call"):
+    """The model asks for a tool; `input` is the JSON it wrote, character for character."""
+
+    id: str
+    name: str
+    input: str
+    seal: Seal | None = None
+
+
+class ToolResult(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="tool_result"):
+    """What a tool answered: text, and pictures beside it."""
+
+    call: str
+    """The id of the call it answers."""
+    output: str
+    error: bool = False
+    name: str = ""
+    media: tuple[Media, ...] = ()
+    started: int | None = None
+    """When the tool began, in ms; the entry says when it ended."""
+    seal: Seal | None = None
+
+
+class Media(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="media"):
+    """A picture, document or sound: its bytes, or where they are."""
+
+    type: str
+    """Its media type, such as image/png."""
+    data: bytes = b""
+    url: str = ""
+    name: str = ""
+    width: int = 0
+    height: int = 0
+    seal: Seal | None = None
+
+
+class SummaryText(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="summary"):
+    """A summary that came from elsewhere (an import, a provider): known as one, whatever its role."""
+
+    text: str
+    seal: Seal | None = None
+
+
+class Patch(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="patch"):
+    """A change to files, as a diff."""
+
+    diff: str
+    files: tuple[str, ...] = ()
+
+
+class Snapshot(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="snapshot"):
+    """The state of the files at this place, by the name their keeper gave it."""
+
+    name: str
+
+
+class Subtask(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="subtask"):
+    """Work handed to another session, and what came back."""
+
+    session: str
+    prompt: str = ""
+    result: str = ""
+
+
+class Opaque(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="opaque"):
+    """A provider's block that we do not model: stored, echoed to its owner, never read."""
+
+    owner: str
+    type: str
+    data: bytes
+    model: str = ""
+    hash: str = ""
+
+    @property
+    def intact(self) -> bool:
+        """Whether the bytes are the ones that were stored."""
+        return not self.hash or sha256(self.data).hexdigest() == self.hash
+
+
+def opaque(owner: str, type: str, data: bytes, model: str = "") -> Opaque:
+    """An opaque part that knows the hash of its bytes."""
+    return Opaque(owner, type, data, model, sha256(data).hexdigest())
+
+
+Part = (
+    Text | Reasoning | ToolCall | ToolResult | Media | SummaryText | Patch | Snapshot | Subtask
+    | Opaque
+)  # fmt: skip
+
+
+class Message(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="message"):
+    """One thing said: a role and its parts, in order."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The words in it, without calls, results and reasoning."""
+        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tools it asks for."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def system(text: str) -> Message:
+    """What the model is told to be."""
+    return Message("system", (Text(text),))
+
+
+def user(text: str, *media: Media) -> Message:
+    """What the user said, with pictures if there are any."""
+    return Message("user", (Text(text), *media))
+
+
+def assistant(*parts: Part | str) -> Message:
+    """What the model said."""
+    return Message("assistant", tuple(Text(p) if isinstance(p, str) else p for p in parts))
+
+
+def tool(*results: ToolResult) -> Message:
+    """What the tools answered."""
+    return Message("tool", results)

@@ -1,0 +1,76 @@
+"""What came back from a model, and what it cost.
+
+Rule 1: the four buckets are disjoint; their sum is everything that was processed.
+Rule 2: reasoning is an 'of which' of output, never added to it.
+Rule 3: money is whole billionths of a US dollar, so that sums are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Stop = Literal["end", "tools", "length", "refused", "paused", "compaction", "aborted", "error"]
+
+Outcome = Literal["running", "done", "aborted", "failed", "imported"]
+
+
+class Usage(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Tokens of one call, in four disjoint buckets."""
+
+    input: int = 0
+    """Read afresh: neither from the cache nor into it."""
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    """Of which reasoning; already in `output`."""
+    cache_write_long: int = 0
+    """Of which written for an hour; already in `cache_write`."""
+
+    @property
+    def prompt(self) -> int:
+        """Everything that was sent."""
+        return self.input + self.cache_read + self.cache_write
+
+    @property
+    def total(self) -> int:
+        """Everything that was processed."""
+        return self.prompt + self.output
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input=self.input + other.input,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            output=self.output + other.output,
+            reasoning=self.reasoning + other.reasoning,
+            cache_write_long=self.cache_write_long + other.cache_write_long,
+        )
+
+
+class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One call of a model: a row at its start, completed at its end."""
+
+    id: str
+    session: str
+    started: int
+    cause: str = "turn"
+    """Why it was made: turn, summary, notes, title, …"""
+    provider: str = ""
+    model: str = ""
+    request: str = ""
+    """The provider's id of the request; one row for each."""
+    entry: str = ""
+    """The entry that holds the reply."""
+    usage: Usage = Usage()
+    iterations: tuple[Usage, ...] = ()
+    cost: int | None = None
+    """In billionths of a US dollar; None where no price is known."""
+    price_version: str = ""
+    ended: int | None = None
+    outcome: Outcome = "running"
+    stop: Stop | None = None
+    request_hash: str = ""
+    """SHA-256 of the request as it was sent."""

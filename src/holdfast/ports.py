@@ -1,0 +1,189 @@
+"""Every seam on one page: what the engine asks of the world.
+
+A port method is `async def`, so that one engine serves both doors. An adapter that says
+`blocking = True` never suspends: the blocking door runs it in place, the async door in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from holdfast.model.job import Job
+from holdfast.model.log import Draft, Entry, Head, Session
+from holdfast.model.reply import Call
+from holdfast.model.search import Hit, Query
+from holdfast.model.span import Spans
+from holdfast.model.store import Changes, Erased, Expect, Finding, Page
+
+
+class Log(Protocol):
+    """The entries of every session, append-only, ordered by `seq`."""
+
+    async def append(
+        self,
+        session: str,
+        drafts: Sequence[Draft],
+        *,
+        key: str = "",
+        expect: Expect | None = None,
+        call: Call | None = None,
+    ) -> tuple[Entry, ...]:
+        """Append all or nothing, durable on return; with a key already used, return what it made.
+
+        `call` is recorded in the same transaction. Raises Conflict where `expect` does not hold.
+        """
+        ...
+
+    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
+        """The first `limit` entries inside the spans, in order."""
+        ...
+
+    async def heads(self, session: str, spans: Spans, *, limit: int = 4096) -> tuple[Head, ...]:
+        """The last `limit` entries inside the spans, in order, without their content."""
+        ...
+
+    async def markers(self, session: str, *, before: int, limit: int = 64) -> tuple[Entry, ...]:
+        """The newest `limit` markers with a seq below `before`, in order."""
+        ...
+
+    async def locate(self, session: str, entry: str) -> int | None:
+        """The seq of an entry by its id; None where this session does not hold it."""
+        ...
+
+
+class Sessions(Protocol):
+    """The sessions of a store."""
+
+    async def create(self, session: Session) -> Session:
+        """A new session; as a fork where it names a parent and the last entry it shares."""
+        ...
+
+    async def session(self, id: str) -> Session:
+        """The session as it stands; Unknown, with the nearest id, where there is none."""
+        ...
+
+    async def set(self, id: str, changes: Changes) -> Session:
+        """Change its title, model, policy, archive date…; None leaves a field as it is."""
+        ...
+
+    async def list(self, page: Page) -> tuple[Session, ...]:
+        """Sessions by last change, newest first, from where the page begins."""
+        ...
+
+    async def erase(self, id: str) -> Erased:
+        """Really erase it; forks that share its beginning get their own copy first."""
+        ...
+
+
+class Blobs(Protocol):
+    """Large content by its SHA-256, compressed, stored once."""
+
+    async def put(self, data: bytes) -> str: ...
+
+    async def fetch(self, hash: str) -> bytes: ...
+
+    async def sweep(self) -> int:
+        """Remove blobs that nothing refers to; how many went."""
+        ...
+
+
+class Calls(Protocol):
+    """Every model call, background ones too."""
+
+    async def record(self, call: Call) -> Call:
+        """Insert or complete the row of one call; one row per provider request id."""
+        ...
+
+    async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
+        """The calls of a session in the order they were begun."""
+        ...
+
+
+class Search(Protocol):
+    """Full text over what was said; it lags behind appends and catches up when asked."""
+
+    async def catch_up(self, limit: int = 1000) -> int:
+        """Index up to `limit` parts that are not indexed yet; how many were."""
+        ...
+
+    async def find(self, query: Query) -> tuple[Hit, ...]:
+        """What matches, best first."""
+        ...
+
+
+class Jobs(Protocol):
+    """Background work: leased rows."""
+
+    async def offer(self, job: Job) -> Job:
+        """Put it in line, unless one with its key waits or runs already; then that one."""
+        ...
+
+    async def lease(self, kind: str, *, owner: str, now: int, until: int) -> Job | None:
+        """Take the oldest job of a kind that is free, or whose lease has run out."""
+        ...
+
+    async def renew(self, job: Job, *, now: int, until: int) -> bool:
+        """Keep it longer; False where somebody else has it by now."""
+        ...
+
+    async def finish(self, job: Job, *, outcome: str, now: int) -> bool:
+        """Say how it ended; False where somebody else has it by now."""
+        ...
+
+    async def jobs(self, session: str) -> tuple[Job, ...]: ...
+
+
+class Care(Protocol):
+    """What keeps a store healthy."""
+
+    async def examine(self, session: str = "") -> tuple[Finding, ...]:
+        """Everything that is not as it should be, of the store or of one session; () when well."""
+        ...
+
+    async def backup(self) -> str:
+        """A private copy of the store beside it; its path."""
+        ...
+
+    async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Mend what can be mended without losing anything; what was mended."""
+        ...
+
+
+class Store(Protocol):
+    """Everything that is kept, behind its small ports."""
+
+    blocking: ClassVar[bool]
+
+    @property
+    def log(self) -> Log: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def blobs(self) -> Blobs: ...
+    @property
+    def calls(self) -> Calls: ...
+    @property
+    def search(self) -> Search: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def care(self) -> Care: ...
+
+    def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    """The time, as a label."""
+
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        ...
+
+
+class Ids(Protocol):
+    """New names."""
+
+    def new(self) -> str:
+        """A ULID, greater than every one before it from this source."""
+        ...

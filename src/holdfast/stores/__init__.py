@@ -1,0 +1,1 @@
+"""How we keep: adapters of the store ports."""

@@ -1,0 +1,101 @@
+"""The schema, as named steps; each is applied and recorded in one transaction.
+
+Column order puts what planning reads first and content last, so that reading a row's columns never
+walks through its content. Whatever came from outside is bytes: PostgreSQL refuses NUL in text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.errors import Outdated
+from holdfast.stores.sql.database import Database
+
+Step = Callable[[Database, dict[str, str]], None]
+
+
+def m0001_the_log(db: Database, words: dict[str, str]) -> None:
+    """Sessions, entries, parts, markers, counts, blobs and idempotency keys."""
+    for statement in _THE_LOG:
+        db.run(statement.format_map(words))
+
+
+def m0002_calls_and_jobs(db: Database, words: dict[str, str]) -> None:
+    """What every model call cost, and background work."""
+    for statement in _CALLS_AND_JOBS:
+        db.run(statement.format_map(words))
+
+
+def m0003_search(db: Database, words: dict[str, str]) -> None:
+    """The full-text index, in the dialect's own words."""
+    for statement in words["search"].split(";"):
+        db.run(statement)
+
+
+MIGRATIONS: tuple[Step, ...] = (m0001_the_log, m0002_calls_and_jobs, m0003_search)
+
+
+def migrate(db: Database, words: dict[str, str], now: int, where: str) -> None:
+    """Bring the schema up to date; refuse one that a newer program has written."""
+    with db.writing():
+        db.run(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied BIGINT NOT NULL)"
+        )
+        applied = {name for (name,) in db.rows("SELECT name FROM migrations")}
+    known = [step.__name__ for step in MIGRATIONS]
+    if applied - set(known):
+        raise Outdated(len(applied), len(known), where)
+    for step in MIGRATIONS:
+        if step.__name__ not in applied:
+            _apply(db, step, words, now)
+
+
+def _apply(db: Database, step: Step, words: dict[str, str], now: int) -> None:
+    with db.writing():
+        if db.rows("SELECT 1 FROM migrations WHERE name = ?", (step.__name__,)):
+            return  # another process was faster
+        step(db, words)
+        db.run("INSERT INTO migrations (name, applied) VALUES (?, ?)", (step.__name__, now))
+
+
+_THE_LOG = (
+    """CREATE TABLE sessions (
+        n {identity}, id TEXT NOT NULL UNIQUE, parent BIGINT, fork BIGINT NOT NULL,
+        updated BIGINT NOT NULL, compacted BIGINT NOT NULL, archived BIGINT NOT NULL,
+        head BIGINT NOT NULL, last_message BIGINT NOT NULL, last_marker BIGINT NOT NULL,
+        indexed BIGINT NOT NULL, project {bytes} NOT NULL, data {bytes} NOT NULL)""",
+    "CREATE INDEX sessions_by_change ON sessions (updated, id)",
+    "CREATE INDEX sessions_by_project ON sessions (project, updated, id)",
+    "CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL",
+    """CREATE TABLE entries (
+        place {key}, id TEXT NOT NULL, kind TEXT NOT NULL, role TEXT, created BIGINT NOT NULL,
+        completed BIGINT, hash {bytes} NOT NULL, data {bytes})""",
+    "CREATE INDEX entries_by_id ON entries (id)",
+    """CREATE TABLE parts (
+        place {key}, kind TEXT NOT NULL, size BIGINT NOT NULL, estimate BIGINT NOT NULL,
+        blob {bytes}, data {bytes})""",
+    "CREATE INDEX parts_by_blob ON parts (blob) WHERE blob IS NOT NULL",
+    "CREATE TABLE markers (place {key}, kind TEXT NOT NULL, data {bytes} NOT NULL)",
+    """CREATE TABLE counts (
+        part BIGINT NOT NULL, counter TEXT NOT NULL, tokens BIGINT NOT NULL,
+        PRIMARY KEY (part, counter)) {clustered}""",
+    "CREATE TABLE blobs (hash {bytes} PRIMARY KEY, size BIGINT NOT NULL, data {bytes} NOT NULL)",
+    """CREATE TABLE keys (
+        session BIGINT NOT NULL, key {bytes} NOT NULL, first BIGINT NOT NULL, many BIGINT NOT NULL,
+        PRIMARY KEY (session, key)) {clustered}""",
+)
+
+_CALLS_AND_JOBS = (
+    """CREATE TABLE calls (
+        id TEXT PRIMARY KEY, session BIGINT NOT NULL, started BIGINT NOT NULL, ended BIGINT,
+        input BIGINT NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL,
+        output BIGINT NOT NULL, cost BIGINT, request {bytes}, data {bytes} NOT NULL)""",
+    "CREATE INDEX calls_by_session ON calls (session, started, id)",
+    "CREATE UNIQUE INDEX calls_by_request ON calls (request) WHERE request IS NOT NULL",
+    """CREATE TABLE jobs (
+        id TEXT PRIMARY KEY, session BIGINT NOT NULL, kind TEXT NOT NULL, created BIGINT NOT NULL,
+        key {bytes} NOT NULL, owner TEXT NOT NULL, until BIGINT NOT NULL, attempts BIGINT NOT NULL,
+        finished BIGINT NOT NULL, outcome {bytes} NOT NULL, payload {bytes} NOT NULL)""",
+    "CREATE INDEX jobs_in_line ON jobs (kind, created, id) WHERE finished = 0",
+    "CREATE UNIQUE INDEX jobs_by_key ON jobs (session, kind, key) WHERE finished = 0 AND length(key) > 0",
+)

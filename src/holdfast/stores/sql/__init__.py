@@ -1,0 +1,1 @@
+"""The store ports over SQL, written once; a dialect supplies the connection."""

@@ -1,0 +1,42 @@
+"""The blobs port over SQL."""
+
+from __future__ import annotations
+
+from holdfast.errors import Unknown
+from holdfast.model import wire
+from holdfast.stores.sql import rows
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.erase import sweep
+
+
+class SqlBlobs:
+    """Compressed content by its SHA-256."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def put(self, data: bytes) -> str:
+        hash = wire.digest(data)
+        with self._db.writing():
+            self._db.run(
+                "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (hash, len(data), rows.pack(data)),
+            )
+        return hash.hex()
+
+    async def fetch(self, hash: str) -> bytes:
+        found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (_key(hash),))
+        if not found:
+            raise Unknown("blob", hash)
+        return rows.unpack(found[0][0])
+
+    async def sweep(self) -> int:
+        with self._db.writing():
+            return sweep(self._db)
+
+
+def _key(hash: str) -> bytes:
+    try:
+        return bytes.fromhex(hash)
+    except ValueError:
+        raise Unknown("blob", hash) from None

@@ -1,0 +1,90 @@
+"""The calls port over SQL."""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.errors import Corrupt
+from holdfast.model import wire
+from holdfast.model.reply import Call
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.lineage import unknown
+
+_UPSERT = (
+    "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+    "ended = excluded.ended, input = excluded.input, cache_read = excluded.cache_read, "
+    "cache_write = excluded.cache_write, output = excluded.output, cost = excluded.cost, "
+    "request = excluded.request, data = excluded.data"
+)
+
+
+class SqlCalls:
+    """One row for each call, completed in place."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def record(self, call: Call) -> Call:
+        with self._db.writing():
+            found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (call.session,))
+            if not found:
+                raise unknown(self._db, call.session)
+            return record(self._db, found[0][0], call)
+
+    async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
+        with self._db.reading():
+            found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (session,))
+            if not found:
+                raise unknown(self._db, session)
+            begun = self._db.rows("SELECT started FROM calls WHERE id = ?", (after,))
+            since = begun[0][0] if begun else -1
+            rows = self._db.rows(
+                "SELECT data FROM calls WHERE session = ? AND "
+                "(started > ? OR (started = ? AND id > ?)) ORDER BY started, id LIMIT ?",
+                (found[0][0], since, since, after, limit),
+            )
+        return tuple(_call(data) for (data,) in rows)
+
+
+def record(db: Database, number: int, call: Call) -> Call:
+    """Write a call's row inside the caller's transaction."""
+    request = wire.encode([call.provider, call.request]) if call.request else None
+    known = db.rows(
+        "SELECT data FROM calls WHERE id = ? OR (request IS NOT NULL AND request = ?)",
+        (call.id, request),
+    )
+    merged = call
+    for (data,) in known:
+        merged = _merged(_call(data), merged)
+    used = merged.usage
+    db.run(
+        _UPSERT,
+        (
+            merged.id, number, merged.started, merged.ended, used.input, used.cache_read,
+            used.cache_write, used.output, merged.cost, request, wire.encode(merged),
+        ),
+    )  # fmt: skip
+    return merged
+
+
+def _merged(before: Call, after: Call) -> Call:
+    """One row for one request: what is told later wins, and a smaller usage never does."""
+    told = {
+        name: value
+        for name in Call.__struct_fields__
+        if name not in ("id", "started")
+        and (value := getattr(after, name)) not in ("", (), None)
+    }
+    if before.usage.total > after.usage.total:
+        for name in ("usage", "iterations", "cost", "price_version"):
+            told.pop(name, None)
+    if after.outcome == "running":
+        told.pop("outcome", None)
+    return msgspec.structs.replace(before, **told)
+
+
+def _call(data: bytes) -> Call:
+    try:
+        return wire.decode(data, Call)
+    except msgspec.DecodeError as garbled:
+        raise Corrupt(f"a call's row cannot be read ({garbled}); run `holdfast doctor`") from garbled

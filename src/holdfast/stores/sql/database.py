@@ -1,0 +1,46 @@
+"""What the SQL ports ask of a database: rows, transactions, and a few words of dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+Row = tuple[Any, ...]
+
+
+class Database(Protocol):
+    """One connection to one database. Statements are written with `?` for each value."""
+
+    for_update: str
+    """Appended to a SELECT that must lock its row until the transaction ends."""
+    where: str
+    """Which database it is, for messages to people."""
+
+    def rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+        """Every row of a query."""
+        ...
+
+    def stream(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[Row]:
+        """The rows of a query one by one."""
+        ...
+
+    def run(self, sql: str, values: tuple[Any, ...] = ()) -> None:
+        """One statement."""
+        ...
+
+    def run_many(self, sql: str, many: Iterable[tuple[Any, ...]]) -> None:
+        """One statement for each tuple of values."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """A transaction that has the right to write from its first moment; all or nothing."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """One snapshot for several reads."""
+        ...
+
+    def forget(self, first: int, last: int) -> None:
+        """Take these parts out of the search index."""
+        ...

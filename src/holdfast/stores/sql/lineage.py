@@ -1,0 +1,70 @@
+"""Which stretches of which sessions make up one session's line of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from msgspec import Struct
+
+from holdfast.errors import Corrupt, Unknown
+from holdfast.model.span import OPEN, Spans, clip
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.places import MOST_ENTRIES, place
+
+
+class Segment(Struct, frozen=True):
+    """From `first` to `last`, a line's entries live in the session of this number."""
+
+    number: int
+    first: int
+    last: int
+
+
+Lineage = tuple[Segment, ...]
+
+
+def lineage(db: Database, number: int, parent: int | None, fork: int) -> Lineage:
+    """The segments of a session's line, in order."""
+    segments = [Segment(number, fork + 1, OPEN)]
+    last, seen = fork, {number}
+    while parent is not None:
+        if parent in seen:
+            raise Corrupt("a session is its own ancestor; run `holdfast doctor`")
+        seen.add(parent)
+        found = db.rows("SELECT parent, fork FROM sessions WHERE n = ?", (parent,))
+        if not found:
+            raise Corrupt("the session this one was forked from is gone; run `holdfast doctor`")
+        grandparent, from_ = found[0]
+        segments.append(Segment(parent, from_ + 1, last))
+        parent, last = grandparent, min(last, from_)
+    return tuple(segment for segment in reversed(segments) if segment.first <= segment.last)
+
+
+def of_session(db: Database, id: str) -> Lineage:
+    """The segments of a session by its id."""
+    found = db.rows("SELECT n, parent, fork FROM sessions WHERE id = ?", (id,))
+    if not found:
+        raise unknown(db, id)
+    return lineage(db, *found[0])
+
+
+def ranges(line: Lineage, spans: Spans) -> Iterator[tuple[int, int]]:
+    """The ranges of places that hold these spans, in order."""
+    for segment in line:
+        for span in clip(spans, segment.first, segment.last):
+            last = min(span.last, MOST_ENTRIES)
+            yield place(segment.number, span.first), place(segment.number, last)
+
+
+def unknown(db: Database, id: str) -> Unknown:
+    """What is said of a session that is not there, with the nearest ones that are."""
+    ids = [name for (name,) in db.rows("SELECT id FROM sessions ORDER BY updated DESC LIMIT 5000")]
+    return Unknown("session", id, nearest(id, ids), "`holdfast sessions` lists them.")
+
+
+def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The two names most like this one."""
+    known = list(names)
+    begins = [other for other in known if name and other.lower().startswith(name.lower())]
+    return tuple((begins or get_close_matches(name, known, n=2, cutoff=0.6))[:2])

@@ -1,0 +1,271 @@
+"""The log port over SQL."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.errors import Conflict, Misuse
+from holdfast.model import wire
+from holdfast.model.log import Draft, Entry, Head, Marker, Summary
+from holdfast.model.message import Message
+from holdfast.model.reply import Call
+from holdfast.model.span import Span, Spans
+from holdfast.model.store import Expect
+from holdfast.stores.sql import calls, rows
+from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
+from holdfast.stores.sql.places import MOST_ENTRIES, entry_of, parts_of, place, seq_of
+
+PAGE_BYTES = 8 * 1024 * 1024
+"""A page of entries ends early once it holds this much content."""
+
+_INSERT_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_PART = "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT_MARKER = "INSERT INTO markers VALUES (?, ?, ?)"
+_INSERT_BLOB = "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_ENTRIES = (
+    "SELECT place, id, kind, role, created, completed, data FROM entries "
+    "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?"
+)
+_HEADS = (
+    "SELECT place, id, kind, role, created FROM entries "
+    "WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT ?"
+)
+_PARTS = "SELECT place, estimate, data, blob FROM parts WHERE place BETWEEN ? AND ? ORDER BY place"
+_PART_COLUMNS = (
+    "SELECT place, kind, size, estimate FROM parts WHERE place BETWEEN ? AND ? ORDER BY place"
+)
+_MARKERS = "SELECT place, data FROM markers WHERE place BETWEEN ? AND ? ORDER BY place"
+_NEWEST_MARKERS = (
+    "SELECT e.place, e.id, e.kind, e.role, e.created, e.completed, e.data, m.data FROM markers m "
+    "JOIN entries e ON e.place = m.place "
+    "WHERE m.place BETWEEN ? AND ? ORDER BY m.place DESC LIMIT ?"
+)
+
+
+class SqlLog:
+    """Entries as rows of `entries`, `parts` and `markers`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def append(
+        self,
+        session: str,
+        drafts: Sequence[Draft],
+        *,
+        key: str = "",
+        expect: Expect | None = None,
+        call: Call | None = None,
+    ) -> tuple[Entry, ...]:
+        if not drafts:
+            raise Misuse("nothing to append")
+        with self._db.writing():
+            number, head, message, marker = self._lock(session)
+            if key and (made := self._made_with(session, number, key)):
+                return _same(made, drafts, key)
+            _check(session, expect, message, marker)
+            if head + len(drafts) > MOST_ENTRIES:
+                raise Misuse(f"session {session} is full; continue in a new one")
+            self._insert(number, head, drafts, key)
+            if call:
+                calls.record(self._db, number, call)
+        return tuple(rows.placed(d, session, seq, key) for seq, d in enumerate(drafts, head + 1))
+
+    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
+        with self._db.reading():
+            found: list[Entry] = []
+            for first, last in ranges(of_session(self._db, session), spans):
+                entries, whole = self._page(session, first, last, limit - len(found))
+                found += entries
+                if len(found) >= limit or not whole:
+                    break
+        return tuple(found)
+
+    async def heads(self, session: str, spans: Spans, *, limit: int = 4096) -> tuple[Head, ...]:
+        with self._db.reading():
+            found: list[Head] = []
+            for first, last in reversed(list(ranges(of_session(self._db, session), spans))):
+                entries = self._db.rows(_HEADS, (first, last, limit - len(found)))
+                parts = self._columns(entries)
+                found += [rows.head(row, parts[row[0]]) for row in entries]
+                if len(found) >= limit:
+                    break
+        return tuple(reversed(found))
+
+    async def markers(self, session: str, *, before: int, limit: int = 64) -> tuple[Entry, ...]:
+        with self._db.reading():
+            found: list[Entry] = []
+            past = (Span(1, before - 1),)
+            for first, last in reversed(list(ranges(of_session(self._db, session), past))):
+                for row in self._db.rows(_NEWEST_MARKERS, (first, last, limit - len(found))):
+                    body = rows.marker(row[0], row[7])
+                    found.append(rows.entry(session, row[:7], body, ()))
+                if len(found) >= limit:
+                    break
+        return tuple(reversed(found))
+
+    async def locate(self, session: str, entry: str) -> int | None:
+        with self._db.reading():
+            line = of_session(self._db, session)
+            places = self._db.rows("SELECT place FROM entries WHERE id = ?", (entry,))
+        return next((seq_of(at) for (at,) in places if _holds(line, at)), None)
+
+    def _lock(self, session: str) -> Row:
+        found = self._db.rows(
+            "SELECT n, head, last_message, last_marker FROM sessions WHERE id = ?"
+            + self._db.for_update,
+            (session,),
+        )
+        if not found:
+            raise unknown(self._db, session)
+        return found[0]
+
+    def _made_with(self, session: str, number: int, key: str) -> tuple[Entry, ...]:
+        """What a key has made; touched, so that saying so rests on a sync of its own."""
+        found = self._db.rows(
+            "SELECT first, many FROM keys WHERE session = ? AND key = ?", (number, wire.encode(key))
+        )
+        if not found:
+            return ()
+        self._db.run("UPDATE sessions SET updated = updated WHERE n = ?", (number,))
+        first, many = found[0]
+        at = place(number, first)
+        return tuple(self._page(session, at, at + many - 1, many, bound=False)[0])
+
+    def _insert(self, number: int, head: int, drafts: Sequence[Draft], key: str) -> None:
+        db = self._db
+        laid = rows.lay_out(drafts, place(number, head + 1), key)
+        if key:
+            keyed = (number, wire.encode(key), head + 1, len(drafts))
+            db.run("INSERT INTO keys VALUES (?, ?, ?, ?)", keyed)
+        db.run_many(_INSERT_ENTRY, laid.entries)
+        if laid.blobs:
+            db.run_many(_INSERT_BLOB, laid.blobs)
+        if laid.parts:
+            db.run_many(_INSERT_PART, laid.parts)
+        if laid.markers:
+            db.run_many(_INSERT_MARKER, laid.markers)
+        _move_head(db, number, head, drafts)
+
+    def _page(
+        self, session: str, first: int, last: int, limit: int, *, bound: bool = True
+    ) -> tuple[list[Entry], bool]:
+        """Up to `limit` entries of a range, and whether the page was not cut by its size."""
+        entries = self._db.rows(_ENTRIES, (first, last, limit))
+        if not entries:
+            return [], True
+        bodies, counts, whole = self._contents(entries, bound)
+        kept = entries if whole else entries[: _loaded(entries, bodies)]
+        markers = self._markers(kept)
+        made = [
+            rows.entry(
+                session,
+                row,
+                Message(row[3], tuple(bodies[row[0]]))
+                if row[2] == "message"
+                else _marker(markers, row[0]),
+                tuple(counts[row[0]]),
+            )
+            for row in kept
+        ]
+        return made, whole
+
+    def _contents(
+        self, entries: list[Row], bound: bool
+    ) -> tuple[dict[int, list[Any]], dict[int, list[int]], bool]:
+        """The parts of these entries by place; whether all of them are there."""
+        bodies: dict[int, list[Any]] = defaultdict(list)
+        counts: dict[int, list[int]] = defaultdict(list)
+        loaded, current = 0, entries[0][0]
+        for at, estimate, data, blob in self._db.stream(
+            _PARTS, parts_of(entries[0][0], entries[-1][0])
+        ):
+            owner = entry_of(at)
+            if bound and owner != current and loaded > PAGE_BYTES:
+                return bodies, counts, False
+            current = owner
+            content = data if data is not None else self._blob(at, blob)
+            loaded += len(content)
+            bodies[owner].append(rows.part(at, content))
+            counts[owner].append(estimate)
+        return bodies, counts, True
+
+    def _blob(self, at: int, hash: bytes) -> bytes:
+        found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (hash,))
+        if not found:
+            raise rows.unreadable(seq_of(entry_of(at)), "its blob is missing")
+        return rows.unpack(found[0][0])
+
+    def _markers(self, entries: list[Row]) -> dict[int, bytes]:
+        if all(row[2] == "message" for row in entries):
+            return {}
+        return dict(self._db.rows(_MARKERS, (entries[0][0], entries[-1][0])))
+
+    def _columns(self, entries: list[Row]) -> dict[int, list[Row]]:
+        parts: dict[int, list[Row]] = defaultdict(list)
+        if entries:
+            newest, oldest = entries[0][0], entries[-1][0]
+            for at, *columns in self._db.stream(_PART_COLUMNS, parts_of(oldest, newest)):
+                parts[entry_of(at)].append(tuple(columns))
+        return parts
+
+
+def _loaded(entries: list[Row], bodies: dict[int, list[Any]]) -> int:
+    """How many of these entries come before the first whose parts were not reached."""
+    reached = max(bodies)
+    return next((i for i, row in enumerate(entries) if row[0] > reached), len(entries))
+
+
+def _marker(markers: dict[int, bytes], at: int) -> Marker:
+    if at not in markers:
+        raise rows.unreadable(seq_of(at), "its marker is missing")
+    return rows.marker(at, markers[at])
+
+
+def _holds(line: Lineage, at: int) -> bool:
+    seq = seq_of(at)
+    return any(s.first <= seq <= s.last and place(s.number, seq) == at for s in line)
+
+
+def _check(session: str, expect: Expect | None, message: int, marker: int) -> None:
+    if expect is None:
+        return
+    if expect.message is not None and expect.message != message:
+        raise Conflict(session, expect.message, message)
+    if expect.marker is not None and expect.marker != marker:
+        raise Conflict(session, expect.marker, marker)
+
+
+def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
+    if [entry.body for entry in made] != [draft.body for draft in drafts]:
+        raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
+    return made
+
+
+def _last(drafts: Sequence[Draft], head: int, wanted: type | tuple[type, ...]) -> int | None:
+    seqs = [seq for seq, d in enumerate(drafts, head + 1) if isinstance(d.body, wanted)]
+    return seqs[-1] if seqs else None
+
+
+def _move_head(db: Database, number: int, head: int, drafts: Sequence[Draft]) -> None:
+    message = _last(drafts, head, Message)
+    markers = [seq for seq, d in enumerate(drafts, head + 1) if not isinstance(d.body, Message)]
+    summary = _last(drafts, head, Summary)
+    newest = max(draft.created for draft in drafts)
+    db.run(
+        "UPDATE sessions SET head = ?, last_message = coalesce(?, last_message), "
+        "last_marker = coalesce(?, last_marker), compacted = coalesce(?, compacted), "
+        "updated = CASE WHEN updated > ? THEN updated ELSE ? END WHERE n = ?",
+        (
+            head + len(drafts),
+            message,
+            markers[-1] if markers else None,
+            drafts[summary - head - 1].created if summary else None,
+            newest,
+            newest,
+            number,
+        ),
+    )

@@ -1,0 +1,210 @@
+"""Between rows and values: what an entry looks like in the tables, and back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from holdfast.errors import Corrupt, Misuse
+from holdfast.model import wire
+from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session
+from holdfast.model.message import Message, Part
+from holdfast.stores.sql.database import Row
+from holdfast.stores.sql.places import MOST_PARTS, entry_of, part_place, seq_of
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+INLINE = 32 * 1024
+"""Parts larger than this go to a blob."""
+
+
+class Extra(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
+    """What an entry carries besides its columns; absent where all of it is empty."""
+
+    parent: str = ""
+    provider: str = ""
+    model: str = ""
+    request: str = ""
+    key: str = ""
+
+
+NOTHING = Extra()
+
+
+class Rows(msgspec.Struct):
+    """The rows that some drafts become."""
+
+    entries: list[tuple[Any, ...]] = []
+    parts: list[tuple[Any, ...]] = []
+    markers: list[tuple[Any, ...]] = []
+    blobs: list[tuple[Any, ...]] = []
+
+
+def lay_out(drafts: Sequence[Draft], first: int, key: str) -> Rows:
+    """The rows of these drafts, the first of them at the place `first`."""
+    rows = Rows()
+    for at, draft in enumerate(drafts, first):
+        extra = Extra(draft.parent, draft.provider, draft.model, draft.request, key)
+        data = wire.encode(extra) if extra != NOTHING else None
+        body = draft.body
+        if isinstance(body, Message):
+            kind, role = "message", body.role
+            hash = _lay_out_parts(rows, at, body, draft.counts)
+        else:
+            kind, role = kind_of(body), None
+            content = wire.encode(body)
+            rows.markers.append((at, kind, content))
+            hash = fingerprint(kind, [content])
+        rows.entries.append((at, draft.id, kind, role, draft.created, draft.completed, hash, data))
+    return rows
+
+
+def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) -> bytes:
+    if len(body.parts) > MOST_PARTS:
+        raise Misuse(f"a message of {len(body.parts)} parts; at most {MOST_PARTS} fit: split it")
+    contents: list[bytes] = []
+    for ordinal, part in enumerate(body.parts):
+        content = wire.encode(part)
+        contents.append(content)
+        blob, inline = None, content
+        if len(content) > INLINE:
+            blob, inline = wire.digest(content), None
+            rows.blobs.append((blob, len(content), zstd.compress(content)))
+        count = counts[ordinal] if ordinal < len(counts) else 0
+        rows.parts.append(
+            (part_place(at, ordinal), kind_of(part), len(content), count, blob, inline)
+        )
+    return fingerprint(body.role, contents)
+
+
+def kind_of(value: Part | Marker) -> str:
+    """The tag a part or marker is written with."""
+    return value.__struct_config__.tag  # type: ignore[return-value]
+
+
+def fingerprint(kind: str, contents: Sequence[bytes]) -> bytes:
+    """What identifies an entry's content; computed from the stored bytes, so it can be checked."""
+    hasher = sha256(kind.encode())
+    for content in contents:
+        hasher.update(b"%d:" % len(content))
+        hasher.update(content)
+    return hasher.digest()
+
+
+def unpack(data: bytes) -> bytes:
+    """A blob's content."""
+    return zstd.decompress(data)
+
+
+def pack(data: bytes) -> bytes:
+    """A blob's stored form."""
+    return zstd.compress(data)
+
+
+def placed(draft: Draft, session: str, seq: int, key: str) -> Entry:
+    """The entry that a draft has become."""
+    return Entry(
+        id=draft.id,
+        session=session,
+        seq=seq,
+        body=draft.body,
+        created=draft.created,
+        completed=draft.completed,
+        parent=draft.parent,
+        provider=draft.provider,
+        model=draft.model,
+        request=draft.request,
+        key=key,
+        counts=draft.counts,
+    )
+
+
+def entry(session: str, row: Row, body: Body, counts: tuple[int, ...]) -> Entry:
+    """The entry of a row of `entries` (place, id, kind, role, created, completed, data)."""
+    at, id, _, _, created, completed, data = row
+    extra = wire.decode(data, Extra) if data is not None else NOTHING
+    return Entry(
+        id=id,
+        session=session,
+        seq=seq_of(at),
+        body=body,
+        created=created,
+        completed=completed,
+        parent=extra.parent,
+        provider=extra.provider,
+        model=extra.model,
+        request=extra.request,
+        key=extra.key,
+        counts=counts,
+    )
+
+
+def part(place: int, data: bytes) -> Part:
+    """The part that these bytes are; Corrupt, saying where, if they are none."""
+    try:
+        return wire.decode(data, Part)  # type: ignore[arg-type]
+    except (msgspec.DecodeError, UnicodeDecodeError) as garbled:
+        raise unreadable(seq_of(entry_of(place)), garbled) from garbled
+
+
+def marker(place: int, data: bytes) -> Marker:
+    """The marker that these bytes are; Corrupt, saying where, if they are none."""
+    try:
+        return wire.decode(data, Marker)  # type: ignore[arg-type]
+    except (msgspec.DecodeError, UnicodeDecodeError) as garbled:
+        raise unreadable(seq_of(place), garbled) from garbled
+
+
+def unreadable(seq: int, why: Exception | str) -> Corrupt:
+    """What is said of a row that cannot be read."""
+    return Corrupt(
+        f"entry {seq} cannot be read ({why}); its bytes are untouched: run `holdfast doctor`, "
+        "which says what can be mended"
+    )
+
+
+def head(row: Row, parts: list[Row]) -> Head:
+    """The head of an entry row and the (kind, size, estimate) rows of its parts."""
+    at, id, kind, role, created = row
+    return Head(
+        id=id,
+        seq=seq_of(at),
+        kind=kind,
+        role=role or "",
+        created=created,
+        kinds=tuple(kind for kind, _, _ in parts),
+        sizes=tuple(size for _, size, _ in parts),
+        counts=tuple(estimate for _, _, estimate in parts),
+    )
+
+
+SESSION_COLUMNS = "n, parent, fork, updated, compacted, archived, head, last_message, last_marker"
+
+
+def session(row: Row, parent: str) -> Session:
+    """The session of a row: SESSION_COLUMNS, then its data."""
+    _, _, fork, updated, compacted, archived, head, last_message, last_marker, data = row
+    try:
+        said = wire.decode(data, Session)
+    except msgspec.DecodeError as garbled:
+        raise Corrupt(
+            f"a session's row cannot be read ({garbled}); run `holdfast doctor`"
+        ) from garbled
+    return msgspec.structs.replace(
+        said,
+        parent=parent,
+        fork=fork,
+        updated=updated,
+        compacted=compacted,
+        archived=archived,
+        head=head,
+        last_message=last_message,
+        last_marker=last_marker,
+    )

@@ -1,0 +1,155 @@
+"""The sessions port over SQL."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.errors import Misuse
+from holdfast.model import wire
+from holdfast.model.log import Session
+from holdfast.model.span import Span, clip
+from holdfast.model.store import Changes, Erased, Page
+from holdfast.stores.sql import rows
+from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.erase import erase
+from holdfast.stores.sql.lineage import lineage, ranges, unknown
+from holdfast.stores.sql.places import MOST_SESSIONS, seq_of
+
+_COLUMNS = ", ".join(f"s.{column.strip()}" for column in rows.SESSION_COLUMNS.split(","))
+_SELECT = f"SELECT p.id, {_COLUMNS}, s.data FROM sessions s LEFT JOIN sessions p ON p.n = s.parent"
+_INSERT = (
+    "INSERT INTO sessions (id, parent, fork, updated, compacted, archived, head, last_message, "
+    "last_marker, indexed, project, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class SqlSessions:
+    """Sessions as rows of `sessions`; what came from outside is JSON in `data`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def create(self, session: Session) -> Session:
+        if not (session.id and session.id.isascii() and session.id.isprintable()):
+            raise Misuse(f"{session.id!r} cannot be the id of a session; use printable ASCII")
+        with self._db.writing():
+            if self._find(session.id):
+                raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
+            made = self._forked(session) if session.parent else _fresh(session)
+            parent = self._number(session.parent) if session.parent else None
+            self._db.run(_INSERT, (made.id, parent, *_columns(made)))
+            if self._number(made.id) > MOST_SESSIONS:
+                raise Misuse("this store holds as many sessions as it can; open another store")
+        return made
+
+    async def session(self, id: str) -> Session:
+        found = self._find(id)
+        if not found:
+            raise unknown(self._db, id)
+        return _session(found)
+
+    async def set(self, id: str, changes: Changes) -> Session:
+        with self._db.writing():
+            found = self._find(id)
+            if not found:
+                raise unknown(self._db, id)
+            changed = {k: v for k in changes.__struct_fields__ if (v := getattr(changes, k)) is not None}
+            made = replace(_session(found), **changed)
+            self._db.run(
+                "UPDATE sessions SET archived = ?, project = ?, data = ? WHERE id = ?",
+                (made.archived, wire.encode(made.project), _data(made), id),
+            )
+        return made
+
+    async def list(self, page: Page) -> tuple[Session, ...]:
+        where, values = ["(s.archived <> 0) = ?"], [page.archived]
+        if page.project is not None:
+            where.append("s.project = ?")
+            values.append(wire.encode(page.project))  # type: ignore[arg-type]
+        if page.after is not None:
+            where.append("(s.updated < ? OR (s.updated = ? AND s.id < ?))")
+            values += [page.after[0], *page.after]  # type: ignore[list-item]
+        found = self._db.rows(
+            f"{_SELECT} WHERE {' AND '.join(where)} ORDER BY s.updated DESC, s.id DESC LIMIT ?",
+            (*values, page.limit),
+        )
+        return tuple(_session(row) for row in found)
+
+    async def erase(self, id: str) -> Erased:
+        return erase(self._db, id)
+
+    def _find(self, id: str) -> Row | None:
+        found = self._db.rows(f"{_SELECT} WHERE s.id = ?", (id,))
+        return found[0] if found else None
+
+    def _number(self, id: str) -> int:
+        found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (id,))
+        if not found:
+            raise unknown(self._db, id)
+        return found[0][0]
+
+    def _forked(self, session: Session) -> Session:
+        """The session with what it shares of its parent's line."""
+        parent = self._find(session.parent)
+        if not parent:
+            raise unknown(self._db, session.parent)
+        whole = _session(parent)
+        if not 0 <= session.fork <= whole.head:
+            raise Misuse(
+                f"session {session.parent} has no entry {session.fork} to fork at; "
+                f"its last is {whole.head}"
+            )
+        line = lineage(self._db, *parent[1:4])
+        shared = clip((Span(1),), 1, session.fork)
+        last = {"message": 0, "marker": 0}
+        for first, end in ranges(line, shared):
+            for kind in last:
+                last[kind] = self._last(first, end, kind) or last[kind]
+        return replace(
+            _fresh(session),
+            fork=session.fork,
+            head=session.fork,
+            last_message=last["message"],
+            last_marker=last["marker"],
+        )
+
+    def _last(self, first: int, last: int, kind: str) -> int:
+        table = "markers" if kind == "marker" else "entries"
+        only = "" if kind == "marker" else " AND kind = 'message'"
+        found = self._db.rows(
+            f"SELECT place FROM {table} WHERE place BETWEEN ? AND ?{only} "
+            "ORDER BY place DESC LIMIT 1",
+            (first, last),
+        )
+        return seq_of(found[0][0]) if found else 0
+
+
+def _fresh(session: Session) -> Session:
+    return replace(
+        session, updated=max(session.updated, session.created), head=0, last_message=0,
+        last_marker=0,
+    )  # fmt: skip
+
+
+def _data(session: Session) -> bytes:
+    """What `data` holds: everything that is no column."""
+    return wire.encode(
+        replace(
+            session, parent="", fork=0, updated=0, compacted=0, archived=0, head=0, last_message=0,
+            last_marker=0,
+        )
+    )  # fmt: skip
+
+
+def _columns(session: Session) -> Row:
+    s = session
+    return (
+        s.fork, s.updated, s.compacted, s.archived, s.head, s.last_message, s.last_marker, s.head,
+        wire.encode(s.project), _data(s),
+    )  # fmt: skip
+
+
+def _session(row: Row) -> Session:
+    return rows.session(row[1:], row[0] or "")
+
+

@@ -1,0 +1,240 @@
+"""The store on SQLite: one file, one writer at a time, durable when a call returns."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import apsw
+
+from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
+from holdfast.files import network_filesystem, private_directory, private_file
+from holdfast.stores.care import SqliteCare
+from holdfast.failpoints import failpoint
+from holdfast.stores.fts import SCHEMA, FtsSearch
+from holdfast.stores.migrations import migrate
+from holdfast.stores.sql.blobs import SqlBlobs
+from holdfast.stores.sql.calls import SqlCalls
+from holdfast.stores.sql.database import Row
+from holdfast.stores.sql.jobs import SqlJobs
+from holdfast.stores.sql.log import SqlLog
+from holdfast.stores.sql.sessions import SqlSessions
+
+OLDEST = (3, 51, 3)
+"""Older engines can corrupt a WAL that several connections write and checkpoint (3.7.0–3.51.2)."""
+
+PATIENCE = 15_000
+"""How long to wait for another writer, in ms."""
+
+WORDS = {
+    "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "key": "INTEGER PRIMARY KEY",
+    "bytes": "BLOB",
+    "clustered": "WITHOUT ROWID",
+    "search": SCHEMA,
+}
+
+
+class Sqlite:
+    """One connection: statements, transactions, and errors in our own words."""
+
+    for_update = ""
+
+    def __init__(self, path: Path, vfs: str | None = None) -> None:
+        self.where = str(path)
+        self.path = path
+        self.lock = threading.RLock()
+        self._owner = os.getpid()
+        try:
+            self.connection = apsw.Connection(str(path), vfs=vfs)
+            self._prepare()
+        except apsw.Error as error:
+            raise mapped(error, self.where) from error
+
+    def _prepare(self) -> None:
+        self.connection.set_busy_timeout(PATIENCE)
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "fullfsync=ON",
+            "checkpoint_fullfsync=ON",
+            "foreign_keys=OFF",
+            "trusted_schema=OFF",
+            "cell_size_check=ON",
+            "secure_delete=ON",
+            "mmap_size=0",
+            "temp_store=MEMORY",
+            "journal_size_limit=67108864",
+        ):
+            self.connection.execute(f"PRAGMA {pragma}")
+
+    def rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+        with self.lock:
+            try:
+                return self.connection.execute(sql, values).fetchall()
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
+
+    def stream(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[Row]:
+        with self.lock:
+            try:
+                yield from self.connection.execute(sql, values)
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
+
+    def run(self, sql: str, values: tuple[Any, ...] = ()) -> None:
+        with self.lock:
+            try:
+                self.connection.execute(sql, values)
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
+
+    def run_many(self, sql: str, many: Iterable[tuple[Any, ...]]) -> None:
+        with self.lock:
+            try:
+                self.connection.executemany(sql, many)
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
+
+    def writing(self) -> AbstractContextManager[None]:
+        return self._transaction("BEGIN IMMEDIATE")
+
+    def reading(self) -> AbstractContextManager[None]:
+        return self._transaction("BEGIN")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self.lock:
+            self._check_process()
+            if self.connection.in_transaction:
+                raise Misuse("a transaction inside a transaction")
+            self.run(begin)
+            try:
+                yield
+                failpoint("store.before_commit")
+                self.run("COMMIT")
+                failpoint("store.after_commit")
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+
+    def forget(self, first: int, last: int) -> None:
+        self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
+
+    def close(self) -> None:
+        with self.lock:
+            if self._owner == os.getpid():
+                self.connection.close()
+
+    def _check_process(self) -> None:
+        if self._owner != os.getpid():
+            raise Misuse("this store was opened before a fork; open it again in the new process")
+
+
+def mapped(error: apsw.Error, where: str) -> HoldfastError:
+    """What an error of the engine means for the caller."""
+    for kinds, make in _MEANINGS:
+        if isinstance(error, kinds):
+            return make(where, error)
+    return StoreError(f"{where}: {error}")
+
+
+def _unavailable(why: str, do: str) -> Any:
+    return lambda where, error: Unavailable(f"{where} {why} ({error}); {do}")
+
+
+_MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], Any], ...] = (
+    (
+        (apsw.CorruptError, apsw.NotADBError),
+        lambda where, error: Corrupt(
+            f"{where} is damaged ({error}); nothing was changed: run `holdfast doctor`, and keep a "
+            "copy of the file and its -wal first"
+        ),
+    ),
+    (
+        (apsw.BusyError, apsw.LockedError),
+        _unavailable("is locked by another process", "try again, or end that process"),
+    ),
+    ((apsw.FullError,), _unavailable("cannot grow: the disk is full", "free some space, then retry")),
+    (
+        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
+        _unavailable("cannot be written", "check its owner and mode, or name another --store"),
+    ),
+    (
+        (apsw.CantOpenError,),
+        _unavailable("cannot be opened", "check that the directory exists and is yours"),
+    ),
+    (
+        (apsw.IOError,),
+        _unavailable(
+            "could not be read or written; what was being appended may or may not be there",
+            "check the disk, then retry with the same key",
+        ),
+    ),
+    ((apsw.ConnectionClosedError,), lambda where, error: Misuse(f"{where} is closed; open it again")),
+)
+
+
+class SqliteStore:
+    """Everything that is kept, in one SQLite file."""
+
+    blocking: ClassVar[bool] = True
+
+    def __init__(self, db: Sqlite) -> None:
+        self.db = db
+        self.log = SqlLog(db)
+        self.sessions = SqlSessions(db)
+        self.blobs = SqlBlobs(db)
+        self.calls = SqlCalls(db)
+        self.search = FtsSearch(db)
+        self.jobs = SqlJobs(db)
+        self.care = SqliteCare(db)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, vfs: str | None = None) -> SqliteStore:
+        """Open the store at a path, made if absent, private either way."""
+        check_engine(apsw.sqlite_lib_version())
+        place = Path(path).expanduser().absolute()
+        _make_private(place)
+        db = Sqlite(place, vfs)
+        try:
+            migrate(db, WORDS, time.time_ns() // 1_000_000, str(place))
+        except BaseException:
+            db.close()
+            raise
+        return cls(db)
+
+    def close(self) -> None:
+        self.db.close()
+
+
+def _make_private(place: Path) -> None:
+    try:
+        if not place.parent.exists():
+            private_directory(place.parent)
+        kind = network_filesystem(place.parent)
+        if kind:
+            raise Unavailable(
+                f"{place} is on a network file system ({kind}), where SQLite's locks cannot be "
+                "trusted; name a --store on a local disk"
+            )
+        private_file(place)
+    except OSError as error:
+        raise Unavailable(
+            f"{place} cannot be made or opened ({error.strerror or error}); check that the "
+            "directory exists and is yours, or name another --store"
+        ) from error
+
+
+def check_engine(version: str) -> None:
+    """Refuse an SQLite that is known to corrupt what several processes write."""
+    if tuple(int(n) for n in version.split(".")[:3]) < OLDEST:
+        raise Unavailable(
+            f"SQLite {version} can corrupt a store that several processes write; "
+            f"install an apsw that brings {'.'.join(map(str, OLDEST))} or newer"
+        )
