@@ -1,14 +1,35 @@
-"""Named places where a test may make the program stop, fail or wait; silent otherwise."""
+"""Named places where a test may make the program stop or fail; silent otherwise."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-POINTS = ("store.before_commit", "store.after_commit")
+POINTS = (
+    "store.after_begin",
+    "store.before_commit",
+    "store.after_commit",
+    "migrate.before_step",
+    "migrate.before_record",
+    "session.after_insert",
+    "append.before_insert",
+    "append.after_key",
+    "append.after_entries",
+    "append.after_parts",
+    "append.after_head",
+    "call.after_record",
+    "search.before_insert",
+    "search.before_mark",
+    "erase.before_copy",
+    "erase.before_delete",
+    "erase.before_sweep",
+)
 """Every failpoint there is; arming another is an error."""
+
+VARIABLE = "HOLDFAST_FAILPOINTS"
+"""Where `arm_from` looks: `point=kill:3,point=fail:1`, the number being the passing that acts."""
 
 _armed: dict[str, Callable[[], None]] = {}
 
@@ -26,6 +47,16 @@ def arm(name: str, act: Callable[[], None]) -> None:
     _armed[name] = act
 
 
+def arm_from(environ: Mapping[str, str]) -> None:
+    """Arm what the environment asks for; only a test's own process ever calls this."""
+    for wish in filter(None, environ.get(VARIABLE, "").split(",")):
+        name, _, what = wish.partition("=")
+        verb, _, count = what.partition(":")
+        if verb not in _VERBS or not (count or "1").isdecimal():
+            raise ValueError(f"{wish!r} in {VARIABLE}: write point=kill:3 or point=fail:3")
+        arm(name, _VERBS[verb](int(count or 1)))
+
+
 def disarm() -> None:
     """Make every point silent again."""
     _armed.clear()
@@ -33,13 +64,33 @@ def disarm() -> None:
 
 def kill_at(count: int) -> Callable[[], None]:
     """Kill this process, unannounced, when the point is reached for the `count`th time."""
+
+    def kill() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(60)  # until the signal arrives
+
+    return _at(count, kill)
+
+
+def fail_at(count: int) -> Callable[[], None]:
+    """Raise, when the point is reached for the `count`th time."""
+
+    def fail() -> None:
+        raise RuntimeError(f"told to fail at passing {count}")
+
+    return _at(count, fail)
+
+
+def _at(count: int, act: Callable[[], None]) -> Callable[[], None]:
     left = count
 
-    def act() -> None:
+    def counting() -> None:
         nonlocal left
         left -= 1
-        if left <= 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-            time.sleep(60)  # until the signal arrives
+        if left == 0:
+            act()
 
-    return act
+    return counting
+
+
+_VERBS = {"kill": kill_at, "fail": fail_at}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from holdfast.core.secrets import mask
 from holdfast.core.text import searchable, searchable_body
 from holdfast.errors import Corrupt, Misuse
+from holdfast.failpoints import failpoint
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import EVERYTHING
 from holdfast.stores.sql import rows
@@ -70,7 +71,9 @@ class FtsSearch:
         first, last = entries[0][0], entries[-1][0]
         self._db.forget(*parts_of(first, last))
         words = [(at, mask(text[:LONGEST])) for at, text in self._texts(first, last) if text]
+        failpoint("search.before_insert")
         self._db.run_many("INSERT INTO search (rowid, words) VALUES (?, ?)", words)
+        failpoint("search.before_mark")
         self._db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (seq_of(last), number))
         return max(len(words), len(entries))
 

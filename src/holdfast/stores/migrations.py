@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from holdfast.errors import Outdated
+from holdfast.failpoints import failpoint
 from holdfast.stores.sql.database import Database
 
 Step = Callable[[Database, dict[str, str]], None]
@@ -54,7 +55,9 @@ def _apply(db: Database, step: Step, words: dict[str, str], now: int) -> None:
     with db.writing():
         if db.rows("SELECT 1 FROM migrations WHERE name = ?", (step.__name__,)):
             return  # another process was faster
+        failpoint("migrate.before_step")
         step(db, words)
+        failpoint("migrate.before_record")
         db.run("INSERT INTO migrations (name, applied) VALUES (?, ?)", (step.__name__, now))
 
 

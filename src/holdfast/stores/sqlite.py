@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import apsw
 
 from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
+from holdfast.failpoints import failpoint
 from holdfast.files import network_filesystem, private_directory, private_file
 from holdfast.stores.care import SqliteCare
-from holdfast.failpoints import failpoint
 from holdfast.stores.fts import SCHEMA, FtsSearch
 from holdfast.stores.migrations import migrate
 from holdfast.stores.sql.blobs import SqlBlobs
@@ -115,6 +115,7 @@ class Sqlite:
                 raise Misuse("a transaction inside a transaction")
             self.run(begin)
             try:
+                failpoint("store.after_begin")
                 yield
                 failpoint("store.before_commit")
                 self.run("COMMIT")
@@ -184,6 +185,7 @@ class SqliteStore:
     """Everything that is kept, in one SQLite file."""
 
     blocking: ClassVar[bool] = True
+    connect: ClassVar[type[Sqlite]] = Sqlite
 
     def __init__(self, db: Sqlite) -> None:
         self.db = db
@@ -201,7 +203,7 @@ class SqliteStore:
         check_engine(apsw.sqlite_lib_version())
         place = Path(path).expanduser().absolute()
         _make_private(place)
-        db = Sqlite(place, vfs)
+        db = cls.connect(place, vfs)
         try:
             migrate(db, WORDS, time.time_ns() // 1_000_000, str(place))
         except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.errors import Corrupt
+from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.reply import Call
 from holdfast.stores.sql.database import Database
@@ -64,6 +65,7 @@ def record(db: Database, number: int, call: Call) -> Call:
             used.cache_write, used.output, merged.cost, request, wire.encode(merged),
         ),
     )  # fmt: skip
+    failpoint("call.after_record")
     return merged
 
 

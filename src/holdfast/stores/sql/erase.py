@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.failpoints import failpoint
 from holdfast.model.span import Span, Spans, clip
 from holdfast.model.store import Erased
 from holdfast.stores.sql.database import Database
@@ -18,9 +19,12 @@ def erase(db: Database, id: str) -> Erased:
         if not found:
             raise unknown(db, id)
         number, parent, fork = found[0]
+        failpoint("erase.before_copy")
         copied = _hand_over(db, number, parent, fork)
         entries, parts = _counted(db, number)
+        failpoint("erase.before_delete")
         _delete(db, number)
+        failpoint("erase.before_sweep")
         blobs = sweep(db)
     return Erased(session=id, entries=entries, parts=parts, blobs=blobs, copied=copied)
 

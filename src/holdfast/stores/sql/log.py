@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.errors import Conflict, Misuse
+from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Marker, Summary
 from holdfast.model.message import Message
@@ -138,17 +139,22 @@ class SqlLog:
     def _insert(self, number: int, head: int, drafts: Sequence[Draft], key: str) -> None:
         db = self._db
         laid = rows.lay_out(drafts, place(number, head + 1), key)
+        failpoint("append.before_insert")
         if key:
             keyed = (number, wire.encode(key), head + 1, len(drafts))
             db.run("INSERT INTO keys VALUES (?, ?, ?, ?)", keyed)
+            failpoint("append.after_key")
         db.run_many(_INSERT_ENTRY, laid.entries)
+        failpoint("append.after_entries")
         if laid.blobs:
             db.run_many(_INSERT_BLOB, laid.blobs)
         if laid.parts:
             db.run_many(_INSERT_PART, laid.parts)
+            failpoint("append.after_parts")
         if laid.markers:
             db.run_many(_INSERT_MARKER, laid.markers)
         _move_head(db, number, head, drafts)
+        failpoint("append.after_head")
 
     def _page(
         self, session: str, first: int, last: int, limit: int, *, bound: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.errors import Misuse
+from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Session
 from holdfast.model.span import Span, clip
@@ -38,6 +39,7 @@ class SqlSessions:
             made = self._forked(session) if session.parent else _fresh(session)
             parent = self._number(session.parent) if session.parent else None
             self._db.run(_INSERT, (made.id, parent, *_columns(made)))
+            failpoint("session.after_insert")
             if self._number(made.id) > MOST_SESSIONS:
                 raise Misuse("this store holds as many sessions as it can; open another store")
         return made
