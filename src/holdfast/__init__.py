@@ -1,1 +1,46 @@
-"""Holdfast: the context engine for LLM agents."""
+"""Holdfast: the context engine for LLM agents. These are its public names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.engine.doors import AsyncHoldfast as AsyncHoldfast
+    from holdfast.engine.doors import BlockingSession as BlockingSession
+    from holdfast.engine.doors import Holdfast as Holdfast
+    from holdfast.engine.doors import open as open
+    from holdfast.engine.doors import open_async as open_async
+    from holdfast.engine.session import OpenSession as OpenSession
+    from holdfast.errors import HoldfastError as HoldfastError
+    from holdfast.model.message import Media as Media
+    from holdfast.model.message import Message as Message
+    from holdfast.model.message import Reasoning as Reasoning
+    from holdfast.model.message import Text as Text
+    from holdfast.model.message import ToolCall as ToolCall
+    from holdfast.model.message import ToolResult as ToolResult
+    from holdfast.model.message import assistant as assistant
+    from holdfast.model.message import user as user
+
+_HOMES = {
+    "holdfast.engine.doors": ("open", "open_async", "Holdfast", "AsyncHoldfast", "BlockingSession"),
+    "holdfast.engine.session": ("OpenSession",),
+    "holdfast.errors": ("HoldfastError",),
+    "holdfast.model.message": (
+        "Message", "Text", "Reasoning", "ToolCall", "ToolResult", "Media", "assistant", "user",
+    ),
+}  # fmt: skip
+_WHERE = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [name for names in _HOMES.values() for name in names]  # pyright: ignore
+
+
+def __getattr__(name: str) -> Any:
+    """A public name is loaded when it is first used, so that importing the package costs little."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_WHERE]

@@ -19,13 +19,10 @@ from holdfast.errors import Unsafe
 
 LARGEST_FILE = 64 << 20
 """How many bytes `Root.read` and `Root.chunks` accept unless told otherwise."""
-
 MOST_NAMES = 100_000
 """How many names `Root.listing` and `Root.walk` accept unless told otherwise."""
-
 UNFINISHED = ".holdfast-"
 """How the names of unfinished writes begin; one that a crash left behind may be removed."""
-
 NETWORK_FILESYSTEMS = frozenset(
     """
     9p acfs afs beegfs blobfuse2 ceph ceph-fuse cifs coda curlftpfs davfs davfs2 gcsfuse gfs2
@@ -41,12 +38,10 @@ Kind = Literal["file", "directory", "symlink", "special file"]
 
 # The fifth field, and the first after the dash; how many lie between varies (proc(5)).
 _MOUNT = r"^(?:[^ \n]+ ){4}([^ \n]+)(?: [^ \n]+)+? - ([^ \n]+)"
-
 # Windows lacks both; importing works there, and using fails for want of `dir_fd`.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
-
 logger = logging.getLogger(__name__)
 
 
@@ -56,6 +51,20 @@ def data_home(environ: Mapping[str, str] | None = None) -> Path:
     # A relative value is invalid and to be ignored, says the specification.
     base = Path(told) if os.path.isabs(told) else Path.home() / ".local" / "share"
     return base / "holdfast"
+
+
+def config_home(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the user's settings are, by the same specification."""
+    told = (os.environ if environ is None else environ).get("XDG_CONFIG_HOME", "")
+    base = Path(told) if os.path.isabs(told) else Path.home() / ".config"
+    return base / "holdfast"
+
+
+def project_root(directory: AnyPath) -> Path:
+    """The repository a directory belongs to, or the directory itself; only names are looked at."""
+    place = Path(os.path.abspath(directory))
+    repositories = (each for each in (place, *place.parents) if os.path.lexists(each / ".git"))
+    return next(repositories, place)
 
 
 def filesystem_kind(path: AnyPath, mountinfo: str | None = None) -> str | None:
@@ -80,10 +89,7 @@ def network_filesystem(path: AnyPath, mountinfo: str | None = None) -> str | Non
 
 
 def private_directory(path: AnyPath) -> Path:
-    """Make a directory that only we may enter, or make an existing one so, saying it was not.
-
-    Only for directories that are Holdfast's alone: everyone else is shut out of what they hold.
-    """
+    """Make a directory of Holdfast's alone, or shut everyone else out of an existing one."""
     place = Path(path).absolute()
     with _told(place):
         missing = [each for each in (place, *place.parents) if not os.path.lexists(each)]
@@ -97,10 +103,7 @@ def private_directory(path: AnyPath) -> Path:
 
 
 def private_file(path: AnyPath) -> Path:
-    """Make an empty file that only we may read, or make an existing one so, saying it was not.
-
-    SQLite gives -wal and -shm the mode of the database it finds, so this comes before opening it.
-    """
+    """Make a file only we may read, or make one so; SQLite's -wal and -shm then take its mode."""
     place = Path(path).absolute()
     with _told(place):
         with suppress(FileExistsError):
@@ -191,8 +194,7 @@ class Root:
             for entry in entries:
                 if len(held) == limit:
                     do = "name a smaller directory, or raise the limit"
-                    why = f"holds more than the {limit:,} names allowed here"
-                    raise Unsafe(str(self.path / relative), why, do)
+                    raise Unsafe(str(self.path / relative), f"exceeds {limit:,} names", do)
                 with suppress(FileNotFoundError):  # removed since it was listed
                     found = entry.stat(follow_symlinks=False)
                     held.append(Found("/".join((*names, entry.name)), _kind(found), found))
@@ -253,7 +255,6 @@ class Root:
 
     @contextmanager
     def _directory(self, names: tuple[str, ...], make: int | None = None) -> Iterator[int]:
-        """The directory at the end of `names`, open; missing ones made with mode `make`, if any."""
         directory, place = self._top(), self.path
         try:
             for name in names:
@@ -280,8 +281,7 @@ def _told(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = _WHY.get(error.errno or 0)
-        if why:
+        if why := _WHY.get(error.errno or 0):
             raise Unsafe(str(place), why, "use a plain file in plain directories") from error
         if not os.path.isabs(str(error.filename)):
             error.filename, error.filename2 = str(place), None
@@ -293,6 +293,7 @@ _WHY = {
     # What Linux answers when O_DIRECTORY and O_NOFOLLOW meet a link.
     errno.ENOTDIR: "is, or lies beneath, a symbolic link or something that is no directory",
     errno.ENXIO: "is a socket or a device",
+    errno.EOPNOTSUPP: "is a socket or a device",  # the same on macOS
     errno.ENAMETOOLONG: "has too long a name",
     errno.EILSEQ: "cannot be a file name",
 }
@@ -371,9 +372,8 @@ def _kind(found: os.stat_result) -> Kind:
 
 
 def _check_kind(place: Path, found: os.stat_result, *kinds: Kind) -> None:
-    kind = _kind(found)
+    kind, wanted = _kind(found), " or a ".join(kinds)
     if kind not in kinds:
-        wanted = " or a ".join(kinds)
         raise Unsafe(str(place), f"is a {kind}, not a {wanted}", f"name a {wanted}")
 
 

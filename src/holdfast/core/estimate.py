@@ -24,35 +24,35 @@ KINDS: Final[tuple[tuple[str, bytes], ...]] = (
     ("capital", bytes(range(ord("A"), ord("Z") + 1))),
     ("digit", b"0123456789"),
     ("rule", b"-=*#_~.+"),
-    ("closing", b"\"'`,;:!?)]}>"),
-    ("opening", b"([{<@$%^&|/\\"),
+    ("punctuation", b"\"'`,;:!?()[]{}<>@$%^&|/\\"),
     ("continuation", bytes(range(0x80, 0xC0))),
-    ("accent", bytes(range(0xC0, 0xCE)) + b"\xe2"),
-    ("alphabet", bytes(range(0xCE, 0xE2))),
+    ("symbol", b"\xc2\xe2"),
+    ("accent", b"\xc0\xc1" + bytes(range(0xC3, 0xCE)) + b"\xe1"),
+    ("alphabet", bytes(range(0xCE, 0xE1))),
     ("ideograph", bytes(range(0xE3, 0xF0))),
     ("emoji", bytes(range(0xF0, 0x100))),
 )
-"""Which bytes are of which kind; the last four are first bytes in UTF-8, by the scripts they begin."""
+"""Which bytes are of which kind; the last five are first bytes in UTF-8, by the scripts they begin."""
 
 # fmt: off
 WEIGHTS: Final[tuple[tuple[int, ...], ...]] = (
-    #bla bre vow fre com rar cap dig rul clo ope con acc alp ide emo
-    ( 1, 96, 48, 48, 34, 48, 36, 136, 64, 48, 64,  8, 48, 69, 40, 84),  # blank
-    (48,  0, 115, 69, 65, 16, 20, 40, 88, 83, 104,  8,  6, 68,  0,  8),  # break
-    ( 6, 84,  8,  3,  0,  0, 16, 16, 49, 67, 40,  8, 56, 87,  2,  8),  # vowel
-    ( 8, 81,  0,  1,  0, 24,  5, 128, 40, 64, 34,  8,  3, 56, 96,  8),  # frequent
-    ( 7, 86,  5, 16,  8, 21, 40, 96, 53, 85, 50,  8,  0, 136,  0,  8),  # common
-    (16, 71,  5, 16, 16, 32, 104, 64, 35, 69, 67,  8, 136, 136, 70,  8),  # rare
-    ( 8, 136, 18, 24, 20, 36,  7, 101, 51, 128, 70,  8, 96, 112, 16,  8),  # capital
-    (24, 82, 56, 136, 48, 88, 120, 17, 19, 56, 24,  8, 69, 32,  0,  8),  # digit
-    ( 0, 24, 22, 40, 36, 56, 24, 119,  1, 49, 20,  8, 136,  0, 104,  8),  # rule
-    ( 6,  0, 32, 40, 56, 40, 35, 24, 18,  3, 56,  8, 32, 96, 48, 24),  # closing
-    ( 8,  0, 40, 20,  8, 24, 33, 48,  8,  0, 37,  8, 53, 36, 71,  8),  # opening
-    ( 0, 135,  8, 72, 88, 72, 72, 136, 80, 32, 54,  1, 35,  0, 39, 34),  # continuation
-    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  0,  8,  8,  8,  8),  # accent
+    #bla bre vow fre com rar cap dig rul pun con sym acc alp ide emo
+    ( 1, 48, 49, 40, 40, 54, 40, 136, 64, 56,  8, 70, 16, 55, 32, 83),  # blank
+    (50,  4, 120, 64, 80, 16,  8, 16, 81, 34,  8, 36,  8, 104,  7,  8),  # break
+    ( 5, 96,  8,  5,  0,  0, 18,  0, 56, 48,  8,  1,  0, 16, 16,  8),  # vowel
+    ( 8, 71,  0,  4,  0, 32,  8, 128, 40, 32,  8,  0, 56, 16, 53,  8),  # frequent
+    ( 0, 136,  5, 17,  8, 32, 56, 56, 48, 65,  8,  0,  0, 23, 18,  8),  # common
+    ( 8, 16,  6,  8, 16, 32, 120, 37, 16, 56,  8,  3, 70, 36, 33,  8),  # rare
+    (16, 136, 17, 24,  8, 24,  8, 72, 40, 100,  8, 24, 16, 24, 24,  8),  # capital
+    (24, 104, 66, 131, 104, 82, 136, 21, 36, 55,  8, 24,  8, 16,  3,  8),  # digit
+    ( 0, 39, 32, 35, 24, 66, 33, 99,  1, 48,  8, 72,  8,  0, 68,  8),  # rule
+    ( 8,  0, 56, 16, 40, 20, 33, 32,  8, 19,  8, 16, 40,  0, 72,  8),  # punctuation
+    ( 5, 120,  0,  8, 39, 83, 101, 101, 84, 23,  3,  0,  0,  3, 35, 16),  # continuation
+    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8, 35,  8,  8,  8,  8,  8),  # symbol
+    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  0,  8,  8,  8,  8,  8),  # accent
     ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8),  # alphabet
-    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  6,  8,  8,  8,  8),  # ideograph
-    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8, 56,  8,  8,  8,  8),  # emoji
+    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8),  # ideograph
+    ( 8,  8,  8,  8,  8,  8,  8,  8,  8,  8, 50,  8,  8,  8,  8,  8),  # emoji
 )
 # fmt: on
 
@@ -64,6 +64,7 @@ COARSE: Final = 16
 
 _BLOCK: Final = 1 << 15
 _LONGEST: Final = 128
+_BLANKS: Final = b" " * 64
 _DRAWN: Final = tuple(line.encode() for line in "─━═")
 
 
@@ -79,7 +80,8 @@ def estimate_bytes(data: bytes) -> int:
 
 
 def plain(data: bytes) -> bytes:
-    """The same length, with lines drawn in box characters as dashes: they merge as dashes do."""
+    """The text as it is weighed: long runs of blanks halved, lines of box characters as dashes."""
+    data = data.replace(_BLANKS, _BLANKS[::2])
     if data.isascii():
         return data
     for line in _DRAWN:

@@ -59,7 +59,9 @@ class Folded(Struct, frozen=True, omit_defaults=True):
     """The newest marker: what a plan was made against."""
 
 
-class Summary(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="summary"):
+class Summary(
+    Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="summary"
+):
     """A stretch of the log is represented by a text; what it covers stays in the log."""
 
     covers: Spans
@@ -128,7 +130,9 @@ class Checkpoint(
     label: str = ""
 
 
-class Context(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="context"):
+class Context(
+    Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="context"
+):
     """A snapshot of the volatile sections, against which later differences are told."""
 
     sections: dict[str, str]

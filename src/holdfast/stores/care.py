@@ -16,9 +16,7 @@ class SqliteCare:
 
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
         checks = self._db.rows("PRAGMA integrity_check")
-        return tuple(
-            Finding(area="database", what=str(what)) for (what,) in checks if what != "ok"
-        )
+        return tuple(Finding(area="database", what=str(what)) for (what,) in checks if what != "ok")
 
     async def backup(self) -> str:
         raise NotImplementedError

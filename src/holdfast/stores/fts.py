@@ -104,9 +104,9 @@ class FtsSearch:
         if query.session:
             number = self._number(query.session)
             line = of_session(self._db, query.session)
-            spans = [
-                parts_of(first, last) for first, last in ranges(line, EVERYTHING)
-            ] or [parts_of(place(number, 0), place(number, 0))]
+            spans = [parts_of(first, last) for first, last in ranges(line, EVERYTHING)] or [
+                parts_of(place(number, 0), place(number, 0))
+            ]
             where += " AND (" + " OR ".join("rowid BETWEEN ? AND ?" for _ in spans) + ")"
             values += [edge for span in spans for edge in span]
         wanted = query.limit * (4 if query.role else 1)

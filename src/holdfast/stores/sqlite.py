@@ -161,7 +161,10 @@ _MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], Any], ...] = (
         (apsw.BusyError, apsw.LockedError),
         _unavailable("is locked by another process", "try again, or end that process"),
     ),
-    ((apsw.FullError,), _unavailable("cannot grow: the disk is full", "free some space, then retry")),
+    (
+        (apsw.FullError,),
+        _unavailable("cannot grow: the disk is full", "free some space, then retry"),
+    ),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
         _unavailable("cannot be written", "check its owner and mode, or name another --store"),
@@ -177,7 +180,10 @@ _MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], Any], ...] = (
             "check the disk, then retry with the same key",
         ),
     ),
-    ((apsw.ConnectionClosedError,), lambda where, error: Misuse(f"{where} is closed; open it again")),
+    (
+        (apsw.ConnectionClosedError,),
+        lambda where, error: Misuse(f"{where} is closed; open it again"),
+    ),
 )
 
 

@@ -7,6 +7,7 @@ import re
 from msgspec.structs import replace
 
 from holdfast.core.secrets import mask
+from holdfast.errors import Misuse
 from holdfast.model.search import Hit, Query
 
 from .shelf import Shelf
@@ -27,12 +28,16 @@ class MemorySearch:
 
     async def find(self, query: Query) -> tuple[Hit, ...]:
         words = _words(query.words)
+        if not words:
+            raise Misuse("nothing to search for: give at least one word")
+        while await self.catch_up():
+            pass
         with self._shelf.lock:
-            inside = self._within(query.session) if query.session else self._shelf.index
+            inside = self._within(query.session) if query.session else [*self._shelf.index]
         found = [
             replace(hit, snippet=_snippet(hit.snippet, words[0]))
             for hit in reversed(inside)
-            if words and query.role in ("", hit.role) and set(words) <= set(_words(hit.snippet))
+            if query.role in ("", hit.role) and set(words) <= set(_words(hit.snippet))
         ]
         return tuple(found[: query.limit])
 
@@ -48,7 +53,7 @@ class MemorySearch:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", text.casefold())
+    return re.findall(r"\w+", text.casefold())
 
 
 def _snippet(text: str, word: str, around: int = 60) -> str:

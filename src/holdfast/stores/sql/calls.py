@@ -74,8 +74,7 @@ def _merged(before: Call, after: Call) -> Call:
     told = {
         name: value
         for name in Call.__struct_fields__
-        if name not in ("id", "started")
-        and (value := getattr(after, name)) not in ("", (), None)
+        if name not in ("id", "started") and (value := getattr(after, name)) not in ("", (), None)
     }
     if before.usage.total > after.usage.total:
         for name in ("usage", "iterations", "cost", "price_version"):
@@ -89,4 +88,6 @@ def _call(data: bytes) -> Call:
     try:
         return wire.decode(data, Call)
     except msgspec.DecodeError as garbled:
-        raise Corrupt(f"a call's row cannot be read ({garbled}); run `holdfast doctor`") from garbled
+        raise Corrupt(
+            f"a call's row cannot be read ({garbled}); run `holdfast doctor`"
+        ) from garbled

@@ -68,7 +68,9 @@ def _copying(table: str, key: str, columns: str) -> str:
 def _counted(db: Database, number: int) -> tuple[int, int]:
     whole = place(number, 0), place(number, MOST_ENTRIES)
     ((entries,),) = db.rows("SELECT count(*) FROM entries WHERE place BETWEEN ? AND ?", whole)
-    ((parts,),) = db.rows("SELECT count(*) FROM parts WHERE place BETWEEN ? AND ?", parts_of(*whole))
+    ((parts,),) = db.rows(
+        "SELECT count(*) FROM parts WHERE place BETWEEN ? AND ?", parts_of(*whole)
+    )
     return entries, parts
 
 

@@ -55,7 +55,9 @@ class SqlSessions:
             found = self._find(id)
             if not found:
                 raise unknown(self._db, id)
-            changed = {k: v for k in changes.__struct_fields__ if (v := getattr(changes, k)) is not None}
+            changed = {
+                k: v for k in changes.__struct_fields__ if (v := getattr(changes, k)) is not None
+            }
             made = replace(_session(found), **changed)
             self._db.run(
                 "UPDATE sessions SET archived = ?, project = ?, data = ? WHERE id = ?",
@@ -153,5 +155,3 @@ def _columns(session: Session) -> Row:
 
 def _session(row: Row) -> Session:
     return rows.session(row[1:], row[0] or "")
-
-

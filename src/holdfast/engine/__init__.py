@@ -1,0 +1,1 @@
+"""Doing: one engine, written once, behind two doors."""

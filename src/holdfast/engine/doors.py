@@ -1,0 +1,298 @@
+"""Two doors to one engine: blocking and async.
+
+The engine is `async def` and awaits only its ports. Behind the blocking door the ports block, so a
+coroutine never suspends and one step runs it to its end. Behind the async door each blocking
+adapter has one worker thread; a call once begun finishes there, whatever happens to its caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
+from os import PathLike
+from types import TracebackType
+from typing import Any, ClassVar, TypeVar
+
+from holdfast.core.toolcalls import ToolState
+from holdfast.engine.engine import Engine
+from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.plugins import open_store
+from holdfast.engine.session import OpenSession
+from holdfast.engine.settings import settings
+from holdfast.errors import Misuse
+from holdfast.model.log import Body, Entry, Session
+from holdfast.model.message import Media
+from holdfast.model.search import Hit
+from holdfast.model.store import Erased
+from holdfast.model.view import View
+from holdfast.ports import Store
+
+T = TypeVar("T")
+
+
+def drive(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine whose adapters block instead of suspending."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    finally:
+        work.close()
+    raise Misuse("an async adapter was given to the blocking door; use holdfast.open_async")
+
+
+def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
+    """Run an async iterator whose adapters block instead of suspending."""
+    while True:
+        try:
+            yield drive(work.__anext__())  # type: ignore[arg-type]
+        except StopAsyncIteration:
+            return
+
+
+class ThreadLock(AbstractAsyncContextManager[None]):
+    """A lock among threads, in the engine's colour."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    async def __aenter__(self) -> None:
+        self._lock.acquire()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+
+class Threaded:
+    """A blocking store for an event loop: every call runs, in order, in one worker thread."""
+
+    blocking: ClassVar[bool] = False
+    PORTS = frozenset({"log", "sessions", "blobs", "calls", "search", "jobs", "care"})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._worker = ThreadPoolExecutor(1, "holdfast-store")
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.PORTS:
+            raise AttributeError(name)
+        return ThreadedPort(getattr(self._store, name), self._worker)
+
+    def close(self) -> None:
+        self._worker.submit(self._store.close).result()
+        self._worker.shutdown()
+
+
+class ThreadedPort:
+    """One port of such a store."""
+
+    def __init__(self, port: object, worker: ThreadPoolExecutor) -> None:
+        self._port = port
+        self._worker = worker
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        method = getattr(self._port, name)
+
+        async def call(*values: Any, **named: Any) -> Any:
+            running = self._worker.submit(lambda: drive(method(*values, **named)))
+            return await asyncio.shield(asyncio.wrap_future(running))
+
+        return call
+
+
+class BlockingSession:
+    """An open session behind the blocking door; may be shared among threads."""
+
+    def __init__(self, inner: OpenSession) -> None:
+        self._inner = inner
+
+    @property
+    def id(self) -> str:
+        """Its name; another one after a conflict, when the writer goes on in a fork."""
+        return self._inner.id
+
+    @property
+    def info(self) -> Session:
+        """The session as this writer last saw it."""
+        return self._inner.info
+
+    def user(self, text: str, *media: Media, key: str = "") -> Entry:
+        """Append what the user said; durable when it returns."""
+        return drive(self._inner.user(text, *media, key=key))
+
+    def tool_result(
+        self, call_id: str, output: str, error: bool = False, *, name: str = "", key: str = ""
+    ) -> Entry:
+        """Append what a tool answered."""
+        return drive(self._inner.tool_result(call_id, output, error, name=name, key=key))
+
+    def append(self, body: Body, **named: Any) -> Entry:
+        """Append one message or marker; takes what `OpenSession.append` takes."""
+        return drive(self._inner.append(body, **named))
+
+    def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
+        """Append several messages or markers, all or none."""
+        return drive(self._inner.append_all(bodies, key=key))
+
+    def rewind(self, to: str, reason: str = "") -> Entry:
+        """Go on from an earlier entry; what came after it stays in the log as a branch."""
+        return drive(self._inner.rewind(to, reason))
+
+    def view(self, at: str = "") -> View:
+        """What is visible now, or as it was at an entry."""
+        return drive(self._inner.view(at))
+
+    def seen(self, at: str = "") -> Iterator[Entry]:
+        """The visible messages and the summaries that stand for the rest, in order."""
+        return drive_all(self._inner.seen(at))
+
+    def entries(self) -> Iterator[Entry]:
+        """The whole log, in order."""
+        return drive_all(self._inner.entries())
+
+    def tool_states(self) -> dict[str, ToolState]:
+        """Where each visible tool call stands."""
+        return drive(self._inner.tool_states())
+
+    def seq(self, entry: str) -> int:
+        """The place of an entry, given its id or its seq."""
+        return drive(self._inner.seq(entry))
+
+    def refresh(self) -> Session:
+        """Look again: others may have gone on."""
+        return drive(self._inner.refresh())
+
+    def fork(self, at: str = "") -> BlockingSession:
+        """A session of its own that shares this one up to an entry."""
+        return BlockingSession(drive(self._inner.fork(at)))
+
+    def rename(self, title: str) -> Session:
+        """Give it another title."""
+        return drive(self._inner.rename(title))
+
+    def archive(self, archived: bool = True) -> Session:
+        """Put it away, or bring it back; nothing is deleted."""
+        return drive(self._inner.archive(archived))
+
+
+class Holdfast:
+    """The engine behind the blocking door."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def session(
+        self,
+        id: str = "",
+        *,
+        model: str = "",
+        directory: str | PathLike[str] = "",
+        title: str = "",
+        policy: str = "holdfast",
+        on_conflict: str = "fork",
+    ) -> BlockingSession:
+        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume."""
+        opened = self.engine.session(
+            id, model=model, directory=directory, title=title, policy=policy,
+            on_conflict=on_conflict,
+        )  # fmt: skip
+        return BlockingSession(drive(opened))
+
+    def sessions(
+        self,
+        *,
+        project: str | None = None,
+        archived: bool = False,
+        limit: int = 50,
+        after: Session | None = None,
+    ) -> tuple[Session, ...]:
+        """Sessions by last change, newest first; `after` is the last one of the page before."""
+        listed = self.engine.sessions(project=project, archived=archived, limit=limit, after=after)
+        return drive(listed)
+
+    def resolve(self, id: str) -> Session:
+        """The session of an id, or of the one id that begins so."""
+        return drive(self.engine.resolve(id))
+
+    def every_session(self) -> Iterator[Session]:
+        """All sessions, archived ones last."""
+        return drive_all(self.engine.every_session())
+
+    def erase(self, id: str) -> Erased:
+        """Erase a session for good; forks of it keep what they share with it."""
+        return drive(self.engine.erase(id))
+
+    def search(
+        self, words: str, *, session: str = "", role: str = "", limit: int = 20
+    ) -> tuple[Hit, ...]:
+        """Find what was said; nothing older is out of reach."""
+        return drive(self.engine.search(words, session=session, role=role, limit=limit))
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.engine.close()
+
+    def __enter__(self) -> Holdfast:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncHoldfast(Engine):
+    """The engine behind the async door: the same names, awaited."""
+
+    async def __aenter__(self) -> AsyncHoldfast:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+
+def open(url: str | PathLike[str] | None = None) -> Holdfast:
+    """Open a store for blocking use: a path, a URL, or the default one."""
+    chosen = settings(str(url) if url else None)
+    clock = SystemClock()
+    store = open_store(chosen.store)
+    if not store.blocking:
+        store.close()
+        raise Misuse(f"{chosen.store} only works with holdfast.open_async")
+    return Holdfast(
+        Engine(store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets)
+    )
+
+
+class open_async:
+    """Open a store for an event loop: `await open_async(url)` or `async with open_async(url)`."""
+
+    def __init__(self, url: str | PathLike[str] | None = None) -> None:
+        self._url = url
+        self._opened: AsyncHoldfast | None = None
+
+    def __await__(self) -> Any:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> AsyncHoldfast:
+        self._opened = await self._open()
+        return self._opened
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._opened:
+            await asyncio.to_thread(self._opened.close)
+
+    async def _open(self) -> AsyncHoldfast:
+        chosen = settings(str(self._url) if self._url else None)
+        store: Any = await asyncio.to_thread(open_store, chosen.store)
+        clock = SystemClock()
+        return AsyncHoldfast(
+            Threaded(store) if store.blocking else store,
+            clock=clock, ids=Ulids(clock), lock=asyncio.Lock, secrets=chosen.secrets,
+        )  # fmt: skip

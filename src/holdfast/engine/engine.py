@@ -1,0 +1,113 @@
+"""The engine: what can be done with a store, written once for both doors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from holdfast.engine.session import OpenSession
+from holdfast.errors import Misuse, Unknown
+from holdfast.files import project_root
+from holdfast.model.log import Session
+from holdfast.model.search import Hit, Query
+from holdfast.model.store import Erased, Page
+from holdfast.ports import Clock, Ids, Store
+
+Lock = Callable[[], AbstractAsyncContextManager[Any]]
+"""Makes a lock that one task, or thread, holds at a time; the door chooses its colour."""
+
+SHORTEST_PREFIX = 6
+"""How much of an id must be given for it to stand for the whole."""
+
+
+class Engine:
+    """Everything Holdfast does, for whoever opened it."""
+
+    def __init__(
+        self, store: Store, *, clock: Clock, ids: Ids, lock: Lock, secrets: tuple[str, ...] = ()
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.ids = ids
+        self.lock = lock
+        self.secrets = secrets
+
+    async def session(
+        self,
+        id: str = "",
+        *,
+        model: str = "",
+        directory: str | os.PathLike[str] = "",
+        title: str = "",
+        policy: str = "holdfast",
+        on_conflict: str = "fork",
+    ) -> OpenSession:
+        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume."""
+        if on_conflict not in ("fork", "raise"):
+            raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
+        if id:
+            found = await self.resolve(id)
+            return OpenSession(self, found, on_conflict)
+        where = os.path.abspath(directory) if directory else ""
+        made = await self.store.sessions.create(
+            Session(
+                id=self.ids.new(),
+                created=self.clock.now(),
+                model=model,
+                directory=where,
+                project=str(project_root(where)) if where else "",
+                title=title,
+                policy=policy,
+            )
+        )
+        return OpenSession(self, made, on_conflict)
+
+    async def resolve(self, id: str) -> Session:
+        """The session of an id, or of the one id that begins so."""
+        try:
+            return await self.store.sessions.session(id)
+        except Unknown as unknown:
+            begun = [near for near in unknown.nearest if near.upper().startswith(id.upper())]
+            if len(id) >= SHORTEST_PREFIX and len(begun) == 1:
+                return await self.store.sessions.session(begun[0])
+            raise
+
+    async def sessions(
+        self,
+        *,
+        project: str | None = None,
+        archived: bool = False,
+        limit: int = 50,
+        after: Session | None = None,
+    ) -> tuple[Session, ...]:
+        """Sessions by last change, newest first; `after` is the last one of the page before."""
+        start = (after.updated, after.id) if after else None
+        return await self.store.sessions.list(
+            Page(project=project, archived=archived, limit=limit, after=start)
+        )
+
+    async def every_session(self) -> AsyncIterator[Session]:
+        """All sessions, archived ones last."""
+        for archived in (False, True):
+            last: Session | None = None
+            while page := await self.sessions(archived=archived, limit=200, after=last):
+                for last in page:
+                    yield last
+
+    async def erase(self, id: str) -> Erased:
+        """Erase a session for good; forks of it keep what they share with it."""
+        return await self.store.sessions.erase((await self.resolve(id)).id)
+
+    async def search(
+        self, words: str, *, session: str = "", role: str = "", limit: int = 20
+    ) -> tuple[Hit, ...]:
+        """Find what was said; nothing older is out of reach."""
+        return await self.store.search.find(
+            Query(words=words, session=session, role=role, limit=limit)
+        )
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()

@@ -1,0 +1,40 @@
+"""Time as a label, and names that sort in the order they were made."""
+
+from __future__ import annotations
+
+import threading
+import time
+from secrets import randbits
+
+from holdfast.ports import Clock
+
+_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [a + b for a in _LETTERS for b in _LETTERS]
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class Ulids:
+    """ULIDs, each greater than the one before it, whatever the clock does."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def new(self) -> str:
+        with self._lock:
+            fresh = self._clock.now() << 80 | randbits(80)
+            # Within one millisecond, or with the clock set back, count on from the last.
+            self._last = fresh if fresh >> 80 > self._last >> 80 else self._last + 1
+            return written(self._last)
+
+
+def written(number: int) -> str:
+    """A 128-bit number as 26 letters that sort as the number does."""
+    return "".join(_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10))

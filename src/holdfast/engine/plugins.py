@@ -1,0 +1,58 @@
+"""From a URL to a store: built-in ones by scheme, others by entry point, each loaded when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from holdfast.errors import Misuse, Unknown
+from holdfast.ports import Store
+
+GROUP = "holdfast.stores"
+"""The entry-point group of stores: scheme = "module:function", called with the URL's rest."""
+
+BUILT_IN = {
+    "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
+    "memory": "holdfast.stores.memory:MemoryStore.open",
+}
+
+
+def open_store(url: str) -> Store:
+    """The store at a URL; a plain path is a SQLite file.
+
+    As elsewhere in Python, `sqlite:///log.db` is relative and `sqlite:////var/log.db` absolute.
+    """
+    scheme, rest = _split(url)
+    return _opener(scheme)(rest)
+
+
+def _split(url: str) -> tuple[str, str]:
+    scheme, mark, rest = url.partition(":")
+    if not mark or len(scheme) < 2 or not scheme.isalnum():
+        return "sqlite", url  # a path; one letter before a colon is a drive
+    rest = rest.removeprefix("//").removeprefix("/") if rest.startswith("//") else rest
+    if scheme == "sqlite" and not rest:
+        raise Misuse(f"{url!r} names no file; write sqlite:///log.db, or just the path")
+    return scheme, rest
+
+
+def _opener(scheme: str) -> Callable[[str], Store]:
+    if scheme in BUILT_IN:
+        return _load(BUILT_IN[scheme])
+    others = {point.name: point for point in entry_points(group=GROUP)}
+    if scheme in others:
+        return cast(Callable[[str], Store], others[scheme].load())
+    known = (*BUILT_IN, *others)
+    near = tuple(get_close_matches(scheme, known, 1))
+    raise Unknown("kind of store", scheme, near, f"(there are {', '.join(known)})")
+
+
+def _load(where: str) -> Callable[[str], Store]:
+    module, _, names = where.partition(":")
+    found: Any = import_module(module)
+    for name in names.split("."):
+        found = getattr(found, name)
+    return found

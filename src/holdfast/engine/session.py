@@ -1,0 +1,244 @@
+"""One open session: appending to it, seeing it, forking it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.core.count import weigh_body
+from holdfast.core.fold import REVERSIBLE
+from holdfast.core.secrets import redacted
+from holdfast.core.toolcalls import ToolState, tool_states
+from holdfast.engine import load
+from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
+from holdfast.model.log import Body, Draft, Entry, Redo, Rewind, Session, Summary, Undo
+from holdfast.model.message import Media, Message, ToolResult, tool, user
+from holdfast.model.reply import Call
+from holdfast.model.span import EVERYTHING, Span
+from holdfast.model.store import Changes, Expect
+from holdfast.model.view import View
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+
+class OpenSession:
+    """A session as one writer holds it; it knows the last message this writer has seen."""
+
+    def __init__(self, engine: Engine, session: Session, on_conflict: str = "fork") -> None:
+        self._engine = engine
+        self._session = session
+        self._on_conflict = on_conflict
+        self._doubtful = ""
+        self._lock = engine.lock()
+
+    @property
+    def id(self) -> str:
+        """Its name; another one after a conflict, when the writer goes on in a fork."""
+        return self._session.id
+
+    @property
+    def info(self) -> Session:
+        """The session as this writer last saw it."""
+        return self._session
+
+    async def user(self, text: str, *media: Media, key: str = "") -> Entry:
+        """Append what the user said; durable when it returns."""
+        return await self.append(user(text, *media), key=key)
+
+    async def tool_result(
+        self, call_id: str, output: str, error: bool = False, *, name: str = "", key: str = ""
+    ) -> Entry:
+        """Append what a tool answered."""
+        return await self.append(tool(ToolResult(call_id, output, error, name)), key=key)
+
+    async def append(
+        self,
+        body: Body,
+        *,
+        key: str = "",
+        provider: str = "",
+        model: str = "",
+        request: str = "",
+        completed: bool = True,
+        call: Call | None = None,
+        epoch: int | None = None,
+    ) -> Entry:
+        """Append one message, or a marker; with `epoch` only if no marker came after that one."""
+        draft = self._draft(
+            body, provider=provider, model=model, request=request, completed=completed
+        )
+        return (await self._append((draft,), key=key, call=call, epoch=epoch))[0]
+
+    async def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
+        """Append several messages or markers, all or none."""
+        return await self._append(tuple(self._draft(body) for body in bodies), key=key)
+
+    async def rewind(self, to: str, reason: str = "") -> Entry:
+        """Go on from an earlier entry; what came after it stays in the log as a branch."""
+        return await self.append(Rewind(to=await self.seq(to), reason=reason))
+
+    async def view(self, at: str = "") -> View:
+        """What is visible now, or as it was at an entry."""
+        await self.refresh()
+        last = await self.seq(at) if at else None
+        return await load.view(self._engine.store.log, self._session, last)
+
+    async def seen(self, at: str = "") -> AsyncIterator[Entry]:
+        """The visible messages and the summaries that stand for the rest, in order."""
+        async for entry in load.seen(self._engine.store.log, await self.view(at)):
+            yield entry
+
+    async def entries(self) -> AsyncIterator[Entry]:
+        """The whole log, in order."""
+        async for entry in load.read(self._engine.store.log, self.id, EVERYTHING):
+            yield entry
+
+    async def tool_states(self) -> dict[str, ToolState]:
+        """Where each visible tool call stands."""
+        return tool_states([entry async for entry in self.seen()])
+
+    async def seq(self, entry: str) -> int:
+        """The place of an entry, given its id or its seq."""
+        found = await self._engine.store.log.locate(self.id, entry)
+        if found is None and entry.isascii() and entry.isdigit():
+            found = int(entry) if int(entry) <= self._session.head else None
+        if found is None:
+            do = f"`holdfast show {self.id} --all` lists them."
+            raise Unknown("entry", entry, (), do)
+        return found
+
+    async def refresh(self) -> Session:
+        """Look again: others may have gone on."""
+        self._session = await self._engine.store.sessions.session(self.id)
+        return self._session
+
+    async def fork(self, at: str = "") -> OpenSession:
+        """A session of its own that shares this one up to an entry."""
+        await self.refresh()
+        last = await self.seq(at) if at else self._session.head
+        return OpenSession(self._engine, await self._forked(last), self._on_conflict)
+
+    async def rename(self, title: str) -> Session:
+        """Give it another title."""
+        return await self._set(Changes(title=title))
+
+    async def archive(self, archived: bool = True) -> Session:
+        """Put it away, or bring it back; nothing is deleted."""
+        return await self._set(Changes(archived=self._engine.clock.now() if archived else 0))
+
+    async def _set(self, changes: Changes) -> Session:
+        self._session = await self._engine.store.sessions.set(self.id, changes)
+        return self._session
+
+    def _draft(
+        self,
+        body: Body,
+        *,
+        provider: str = "",
+        model: str = "",
+        request: str = "",
+        completed: bool = True,
+    ) -> Draft:
+        now = self._engine.clock.now()
+        clean = redacted(body, self._engine.secrets) if self._engine.secrets else body
+        return Draft(
+            id=self._engine.ids.new(),
+            body=clean,
+            created=now,
+            completed=now if completed else None,
+            provider=provider,
+            model=model,
+            request=request,
+            counts=weigh_body(clean),
+        )
+
+    async def _append(
+        self,
+        drafts: tuple[Draft, ...],
+        *,
+        key: str = "",
+        call: Call | None = None,
+        epoch: int | None = None,
+    ) -> tuple[Entry, ...]:
+        async with self._lock:
+            await self._settle()
+            for draft in drafts:
+                await self._check(draft.body)
+            try:
+                made = await self._write(drafts, key, call, epoch)
+            except Conflict as conflict:
+                if self._on_conflict == "raise" or epoch is not None:
+                    raise
+                made = await self._write_in_fork(drafts, key, call, conflict)
+            except Unavailable:
+                self._doubtful = drafts[-1].id
+                raise
+            self._session = _moved(self._session, made)
+            return made
+
+    async def _write(
+        self, drafts: tuple[Draft, ...], key: str, call: Call | None, epoch: int | None
+    ) -> tuple[Entry, ...]:
+        says = any(isinstance(draft.body, Message) for draft in drafts)
+        expect = Expect(message=self._session.last_message if says else None, marker=epoch)
+        log = self._engine.store.log
+        return await log.append(self.id, drafts, key=key, expect=expect, call=call)
+
+    async def _write_in_fork(
+        self, drafts: tuple[Draft, ...], key: str, call: Call | None, conflict: Conflict
+    ) -> tuple[Entry, ...]:
+        """Somebody else went on: so do we, in a fork at the last entry we saw, and say so."""
+        left = self.id
+        self._session = await self._forked(self._session.head)
+        moved = replace(call, session=self.id) if call else None
+        made = await self._write(drafts, key, moved, None)
+        warnings.warn(
+            f"session {left} was continued by another writer (its last message is now "
+            f"{conflict.found}, here it was {conflict.expected}); this one goes on as {self.id}",
+            SessionForked,
+            stacklevel=2,
+        )
+        return made
+
+    async def _forked(self, last: int) -> Session:
+        now = self._engine.clock.now()
+        fresh = replace(
+            self._session, id=self._engine.ids.new(), created=now, updated=now, parent=self.id,
+            fork=last, archived=0,
+        )  # fmt: skip
+        return await self._engine.store.sessions.create(fresh)
+
+    async def _settle(self) -> None:
+        """After an error nobody knows whether the append happened: if it did, it was ours."""
+        if self._doubtful:
+            if await self._engine.store.log.locate(self.id, self._doubtful) is not None:
+                await self.refresh()
+            self._doubtful = ""
+
+    async def _check(self, body: Body) -> None:
+        """Refuse a marker that names what is not there."""
+        head = self._session.head
+        if isinstance(body, Summary) and (not body.covers or body.covers[-1].last > head):
+            raise Misuse(f"a Summary covers entries that are there, up to {head} at most")
+        if isinstance(body, Rewind) and not 0 <= body.to <= head:
+            raise Misuse(f"there is no entry {body.to} to go back to; the last is {head}")
+        if isinstance(body, (Undo, Redo)):
+            named = await self._engine.store.log.read(self.id, (Span(body.marker, body.marker),))
+            if not named or not isinstance(named[0].body, REVERSIBLE):
+                raise Misuse(f"entry {body.marker} is no Summary, Clear or Rewind to undo or redo")
+
+
+def _moved(session: Session, made: tuple[Entry, ...]) -> Session:
+    """The session once these entries are in it."""
+    messages = [entry.seq for entry in made if entry.is_message]
+    markers = [entry.seq for entry in made if not entry.is_message]
+    return replace(
+        session,
+        head=max(session.head, made[-1].seq),
+        last_message=max(session.last_message, *messages, 0),
+        last_marker=max(session.last_marker, *markers, 0),
+    )

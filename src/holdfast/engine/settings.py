@@ -1,0 +1,59 @@
+"""What the user chose: one frozen value; a settings file, then the environment, then arguments."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.errors import Misuse, Unknown
+from holdfast.files import config_home, data_home
+
+KEYS = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY",
+    "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "XAI_API_KEY",
+    "DEEPSEEK_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN", "HOLDFAST_API_KEY",
+)  # fmt: skip
+"""Variables that may hold a key of ours; their values never enter the log."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that can be set."""
+
+    store: str
+    """Where the log is kept: a path, or a URL such as sqlite:///log.db."""
+    secrets: tuple[str, ...] = ()
+    """Values that are replaced wherever they turn up in what is appended."""
+
+
+def settings(store: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings in force."""
+    env = os.environ if environ is None else environ
+    told = _read(config_home(env) / "settings.toml")
+    chosen = store or env.get("HOLDFAST_STORE") or told.get("store") or str(default_store(env))
+    secrets = tuple(dict.fromkeys(value for name in KEYS if len(value := env.get(name, "")) >= 8))
+    return Settings(store=chosen, secrets=secrets)
+
+
+def default_store(environ: Mapping[str, str] | None = None) -> Path:
+    """The store that is used when none is named."""
+    return data_home(environ) / "holdfast.db"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        told = tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Misuse(f"{file} cannot be read as settings: {error}") from error
+    known = [name for name in Settings.__struct_fields__ if name != "secrets"]
+    for name in told:
+        if name not in known:
+            raise Unknown("setting", name, tuple(get_close_matches(name, known, 1)), f"(in {file})")
+    return told

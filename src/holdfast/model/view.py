@@ -1,0 +1,35 @@
+"""What the markers leave visible of one session, ready to be read."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from holdfast.model.log import Entry, Folded, Session
+from holdfast.model.span import Span, Spans, clip, union
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """A session as it is seen at one entry: what stands, and where its words are."""
+
+    session: Session
+    folded: Folded
+    last: int
+    """The newest entry that is taken into account."""
+
+    @property
+    def spans(self) -> Spans:
+        """The stretches to read: what is visible, and what stays visible inside covered ones."""
+        kept = tuple(Span(seq, seq) for seq in self.folded.kept)
+        pinned = tuple(Span(pin.seq, pin.seq) for pin in self.folded.pins if pin.seq)
+        return clip(union(self.folded.visible, (*kept, *pinned)), 1, self.last)
+
+    @property
+    def standing(self) -> Spans:
+        """The summaries that stand for what is covered."""
+        return tuple(Span(seq, seq) for seq in self.folded.summaries)
+
+
+def place_of(entry: Entry) -> float:
+    """Where an entry is read: a summary right behind what it covers, anything else at its seq."""
+    covers: Spans = getattr(entry.body, "covers", ())
+    return covers[-1].last + 0.5 if covers else float(entry.seq)

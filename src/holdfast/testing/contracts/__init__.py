@@ -1,0 +1,50 @@
+"""What every store promises, as tests to inherit.
+
+    class TestMine(StoreContract):
+        def open_store(self, place): return MyStore(place / "store")
+
+Call `pytest.register_assert_rewrite("holdfast.testing.contracts")` before importing this, to be
+told by a failing test what it saw.
+"""
+
+from __future__ import annotations
+
+from .base import Contract
+from .blobs import BlobsContract
+from .calls import CallsContract
+from .erasing import ErasingContract
+from .forks import ForkContract
+from .jobs import JobsContract
+from .log import AppendContract, KeyContract, ReadContract
+from .search import SearchContract
+from .sessions import ListContract, SessionContract
+from .text import TextContract
+from .threads import ThreadContract
+
+
+class LogContract(
+    AppendContract, KeyContract, ReadContract, ForkContract, TextContract, ThreadContract
+):
+    """The log port."""
+
+
+class SessionsContract(SessionContract, ListContract, ErasingContract):
+    """The sessions port."""
+
+
+class StoreContract(
+    LogContract, SessionsContract, BlobsContract, CallsContract, SearchContract, JobsContract
+):
+    """Every port of a store."""
+
+
+__all__ = [
+    "BlobsContract",
+    "CallsContract",
+    "Contract",
+    "JobsContract",
+    "LogContract",
+    "SearchContract",
+    "SessionsContract",
+    "StoreContract",
+]
