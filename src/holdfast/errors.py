@@ -3,7 +3,7 @@
 HoldfastError
 ├── Misuse              you asked for what cannot be              → fix the call
 │   ├── Unknown         no such session, entry, store, setting    → use the nearest match, or list
-│   └── Unsafe          a path or file that must not be used      → move it, or fix its owner and mode
+│   └── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
 ├── OverBudget          it does not fit, even compacted           → shorten what it names
 ├── StoreError          the store could not do it; nothing was half done
 │   ├── Conflict        someone appended first                    → load again, or go on in a fork

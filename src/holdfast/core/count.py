@@ -8,8 +8,19 @@ from typing import Any
 from holdfast.core.estimate import estimate
 from holdfast.model.log import Body
 from holdfast.model.message import (
-    Media, Message, Opaque, Part, Patch, Reasoning, Seal, Snapshot, Subtask, SummaryText, Text,
-    ToolCall, ToolResult,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Patch,
+    Reasoning,
+    Seal,
+    Snapshot,
+    Subtask,
+    SummaryText,
+    Text,
+    ToolCall,
+    ToolResult,
 )  # fmt: skip
 
 PICTURE = 1_600

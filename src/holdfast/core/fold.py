@@ -17,7 +17,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.model.log import (
-    Clear, Context, Entry, Folded, Pin, Pinned, Redo, Repair, Rewind, Summary, Switch, Undo, Unpin,
+    Clear,
+    Context,
+    Entry,
+    Folded,
+    Pin,
+    Pinned,
+    Redo,
+    Repair,
+    Rewind,
+    Summary,
+    Switch,
+    Undo,
+    Unpin,
 )  # fmt: skip
 from holdfast.model.message import Message
 from holdfast.model.span import OPEN, Span, clip, union, within, without

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from holdfast.core.toolcalls import ToolState
 from holdfast.engine.engine import Engine
@@ -290,9 +290,9 @@ class open_async:
 
     async def _open(self) -> AsyncHoldfast:
         chosen = settings(str(self._url) if self._url else None)
-        store: Any = await asyncio.to_thread(open_store, chosen.store)
+        store = await asyncio.to_thread(open_store, chosen.store)
         clock = SystemClock()
         return AsyncHoldfast(
-            Threaded(store) if store.blocking else store,
+            cast(Store, Threaded(store)) if store.blocking else store,
             clock=clock, ids=Ulids(clock), lock=asyncio.Lock, secrets=chosen.secrets,
         )  # fmt: skip

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from holdfast.engine.session import OpenSession
@@ -39,7 +40,7 @@ class Engine:
         id: str = "",
         *,
         model: str = "",
-        directory: str | os.PathLike[str] = "",
+        directory: str | PathLike[str] = "",
         title: str = "",
         policy: str = "holdfast",
         on_conflict: str = "fork",
@@ -50,14 +51,14 @@ class Engine:
         if id:
             found = await self.resolve(id)
             return OpenSession(self, found, on_conflict)
-        where = os.path.abspath(directory) if directory else ""
+        where, project = _places(directory)
         made = await self.store.sessions.create(
             Session(
                 id=self.ids.new(),
                 created=self.clock.now(),
                 model=model,
                 directory=where,
-                project=str(project_root(where)) if where else "",
+                project=project,
                 title=title,
                 policy=policy,
             )
@@ -111,3 +112,10 @@ class Engine:
     def close(self) -> None:
         """Let go of the store."""
         self.store.close()
+
+
+def _places(directory: str | PathLike[str]) -> tuple[str, str]:
+    """A directory in full, and the project it belongs to; empty where none is named."""
+    if not directory:
+        return "", ""
+    return str(Path(directory).absolute()), str(project_root(directory))

@@ -1,8 +1,8 @@
 """What is said: parts, and the messages made of them.
 
 Rule 1: a message is a pure value; where and when it was said is the entry's business (log.py).
-Rule 2: what a provider adds to a part we understand rides along as a `Seal`, and a block we do not
-understand is an `Opaque` part; both are bytes with an owner, echoed to that owner or left out whole.
+Rule 2: what a provider adds to a part we understand rides along as a `Seal`; a block we do not
+        understand is an `Opaque` part. Both are bytes with an owner, echoed to it or left out.
 Rule 3: every new field has a default and no field changes its type, so old rows always decode.
 """
 
@@ -91,7 +91,7 @@ class Media(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="medi
 
 
 class SummaryText(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="summary"):
-    """A summary that came from elsewhere (an import, a provider): known as one, whatever its role."""
+    """A summary made elsewhere (an import, a provider): known as one, whatever its role."""
 
     text: str
     seal: Seal | None = None

@@ -14,7 +14,13 @@ from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import of_session, ranges, unknown
 from holdfast.stores.sql.places import (
-    entry_of, number_of, ordinal_of, part_place, parts_of, place, seq_of,
+    entry_of,
+    number_of,
+    ordinal_of,
+    part_place,
+    parts_of,
+    place,
+    seq_of,
 )  # fmt: skip
 
 SCHEMA = (
@@ -100,7 +106,8 @@ class FtsSearch:
 
     def _places(self, query: Query) -> list[int]:
         """The places of the parts that match, best first where that is affordable."""
-        where, values = "search MATCH ?", [_expression(query.words)]
+        where = "search MATCH ?"
+        values: list[object] = [_expression(query.words)]
         if query.session:
             number = self._number(query.session)
             line = of_session(self._db, query.session)

@@ -100,5 +100,6 @@ _CALLS_AND_JOBS = (
         key {bytes} NOT NULL, owner TEXT NOT NULL, until BIGINT NOT NULL, attempts BIGINT NOT NULL,
         finished BIGINT NOT NULL, outcome {bytes} NOT NULL, payload {bytes} NOT NULL)""",
     "CREATE INDEX jobs_in_line ON jobs (kind, created, id) WHERE finished = 0",
-    "CREATE UNIQUE INDEX jobs_by_key ON jobs (session, kind, key) WHERE finished = 0 AND length(key) > 0",
+    """CREATE UNIQUE INDEX jobs_by_key ON jobs (session, kind, key)
+        WHERE finished = 0 AND length(key) > 0""",
 )

@@ -109,7 +109,8 @@ def pack(data: bytes) -> bytes:
 
 
 def placed(draft: Draft, session: str, seq: int, key: str) -> Entry:
-    """The entry that a draft has become."""
+    """The entry that a draft has become, with a count for each part: 0 where none was given."""
+    parts = len(draft.body.parts) if isinstance(draft.body, Message) else 0
     return Entry(
         id=draft.id,
         session=session,
@@ -122,7 +123,7 @@ def placed(draft: Draft, session: str, seq: int, key: str) -> Entry:
         model=draft.model,
         request=draft.request,
         key=key,
-        counts=draft.counts,
+        counts=(*draft.counts, *[0] * parts)[:parts],
     )
 
 
