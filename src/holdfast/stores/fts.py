@@ -14,6 +14,7 @@ from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import of_session, ranges, unknown
 from holdfast.stores.sql.places import (
+    ORDINAL_BITS,
     entry_of,
     number_of,
     ordinal_of,
@@ -53,7 +54,7 @@ class FtsSearch:
         return done
 
     async def find(self, query: Query) -> tuple[Hit, ...]:
-        if not query.words.strip():
+        if not _expression(query.words):
             raise Misuse("nothing to search for: give at least one word")
         while await self.catch_up():
             pass
@@ -114,12 +115,15 @@ class FtsSearch:
             spans = [parts_of(first, last) for first, last in ranges(line, EVERYTHING)] or [
                 parts_of(place(number, 0), place(number, 0))
             ]
-            where += " AND (" + " OR ".join("rowid BETWEEN ? AND ?" for _ in spans) + ")"
+            where += " AND (" + " OR ".join("search.rowid BETWEEN ? AND ?" for _ in spans) + ")"
             values += [edge for span in spans for edge in span]
-        wanted = query.limit * (4 if query.role else 1)
+        if query.role:
+            where += " AND (SELECT role FROM entries WHERE place = search.rowid >> ?) = ?"
+            values += [ORDINAL_BITS, query.role]
         order = "rank" if self._few(where, values) else "rowid DESC"
         found = self._db.rows(
-            f"SELECT rowid FROM search WHERE {where} ORDER BY {order} LIMIT ?", (*values, wanted)
+            f"SELECT rowid FROM search WHERE {where} ORDER BY {order} LIMIT ?",
+            (*values, query.limit),
         )
         return [at for (at,) in found]
 
@@ -182,7 +186,8 @@ def _safe(text: str) -> str:
 
 def _expression(words: str) -> str:
     """A query for all of these words; what people type is never syntax."""
-    return " ".join('"' + word.replace('"', '""') + '"' for word in _safe(words).split())
+    plain = _safe(words).replace("\0", " ")  # a NUL would end the query
+    return " ".join('"' + word.replace('"', '""') + '"' for word in plain.split())
 
 
 def snippet(text: str, words: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from holdfast.engine.doors import drive
 from holdfast.model.job import Job
 from holdfast.model.log import Body, Draft, Entry, Session
 from holdfast.model.message import (
@@ -26,8 +27,6 @@ from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, Spans, clip
 from holdfast.model.store import Expect
 from holdfast.ports import Store
-
-from .drive import drive
 
 NOON = 1_760_000_000_000
 """A time, in ms."""

@@ -67,7 +67,7 @@ class MemoryBlobs:
 class MemoryCare:
     """The care port: memory does not rot, and cannot be copied to a safe place."""
 
-    async def examine(self) -> tuple[Finding, ...]:
+    async def examine(self, session: str = "") -> tuple[Finding, ...]:
         return ()
 
     async def backup(self) -> str:

@@ -51,6 +51,7 @@ def _completed(before: Call, after: Call) -> Call:
     outdone = before.usage.total > after.usage.total
     for name in (
         "id",
+        "session",
         "started",
         *(["outcome"] if after.outcome == "running" else []),
         *(["usage", "iterations", "cost", "price_version"] if outdone else []),

@@ -49,24 +49,30 @@ class SqlCalls:
 
 def record(db: Database, number: int, call: Call) -> Call:
     """Write a call's row inside the caller's transaction."""
-    request = wire.encode([call.provider, call.request]) if call.request else None
     known = db.rows(
-        "SELECT data FROM calls WHERE id = ? OR (request IS NOT NULL AND request = ?)",
-        (call.id, request),
+        "SELECT id, data FROM calls WHERE id = ? OR (request IS NOT NULL AND request = ?) "
+        "ORDER BY started, id",
+        (call.id, _request(call)),
     )
     merged = call
-    for (data,) in known:
+    for id, data in reversed(known):  # several, where rows turn out to be one request
         merged = _merged(_call(data), merged)
+        if id != known[0][0]:
+            db.run("DELETE FROM calls WHERE id = ?", (id,))
     used = merged.usage
     db.run(
         _UPSERT,
         (
             merged.id, number, merged.started, merged.ended, used.input, used.cache_read,
-            used.cache_write, used.output, merged.cost, request, wire.encode(merged),
+            used.cache_write, used.output, merged.cost, _request(merged), wire.encode(merged),
         ),
     )  # fmt: skip
     failpoint("call.after_record")
     return merged
+
+
+def _request(call: Call) -> bytes | None:
+    return wire.encode([call.provider, call.request]) if call.request else None
 
 
 def _merged(before: Call, after: Call) -> Call:
@@ -74,7 +80,8 @@ def _merged(before: Call, after: Call) -> Call:
     told = {
         name: value
         for name in Call.__struct_fields__
-        if name not in ("id", "started") and (value := getattr(after, name)) not in ("", (), None)
+        if name not in ("id", "session", "started")
+        and (value := getattr(after, name)) not in ("", (), None)
     }
     if before.usage.total > after.usage.total:
         for name in ("usage", "iterations", "cost", "price_version"):

@@ -13,7 +13,7 @@ from holdfast.model.store import Changes, Erased, Page
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.erase import erase
-from holdfast.stores.sql.lineage import lineage, ranges, unknown
+from holdfast.stores.sql.lineage import Lineage, lineage, ranges, unknown
 from holdfast.stores.sql.places import MOST_SESSIONS, seq_of
 
 _COLUMNS = ", ".join(f"s.{column.strip()}" for column in rows.SESSION_COLUMNS.split(","))
@@ -36,6 +36,8 @@ class SqlSessions:
         with self._db.writing():
             if self._find(session.id):
                 raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
+            if session.fork and not session.parent:
+                raise Misuse(f"a fork at {session.fork} of no session; name its parent")
             made = self._forked(session) if session.parent else _fresh(session)
             parent = self._number(session.parent) if session.parent else None
             self._db.run(_INSERT, (made.id, parent, *_columns(made)))
@@ -115,7 +117,20 @@ class SqlSessions:
             head=session.fork,
             last_message=last["message"],
             last_marker=last["marker"],
+            compacted=self._compacted(line, session.fork),
         )
+
+    def _compacted(self, line: Lineage, last: int) -> int:
+        """When the newest Summary up to `last` was made."""
+        for first, end in reversed(list(ranges(line, clip((Span(1),), 1, last)))):
+            found = self._db.rows(
+                "SELECT e.created FROM markers m JOIN entries e ON e.place = m.place WHERE "
+                "m.place BETWEEN ? AND ? AND m.kind = 'summary' ORDER BY m.place DESC LIMIT 1",
+                (first, end),
+            )
+            if found:
+                return found[0][0]
+        return 0
 
     def _last(self, first: int, last: int, kind: str) -> int:
         table = "markers" if kind == "marker" else "entries"
@@ -130,8 +145,8 @@ class SqlSessions:
 
 def _fresh(session: Session) -> Session:
     return replace(
-        session, updated=max(session.updated, session.created), head=0, last_message=0,
-        last_marker=0,
+        session, updated=max(session.updated, session.created), compacted=0, head=0,
+        last_message=0, last_marker=0,
     )  # fmt: skip
 
 

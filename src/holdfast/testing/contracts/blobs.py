@@ -6,9 +6,9 @@ from hashlib import sha256
 
 import pytest
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Unknown
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 
 from .base import Contract
 

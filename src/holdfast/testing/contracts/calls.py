@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Unknown
 from holdfast.model.reply import Call, Usage
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import NOON, call, start
 
 from .base import Contract
@@ -69,6 +69,13 @@ class CallsContract(Contract):
         (row,) = drive(store.calls.calls(id))
         assert (row.request, row.model, row.outcome) == ("r", "m", "done")
 
+    def test_a_request_told_again_by_another_session_stays_where_it_was(self, store: Store) -> None:
+        one, other = start(store), start(store)
+        first = drive(store.calls.record(call(one, provider="p", request="r", cost=5)))
+        drive(store.calls.record(call(other, provider="p", request="r", cost=5)))
+        assert drive(store.calls.calls(one)) == (first,)
+        assert drive(store.calls.calls(other)) == ()
+
     def test_another_provider_may_use_the_same_request_id(self, store: Store) -> None:
         id = start(store)
         drive(store.calls.record(call(id, provider="p", request="r")))
@@ -87,7 +94,7 @@ class CallsContract(Contract):
         while page := drive(store.calls.calls(id, after=after, limit=4)):
             assert len(page) <= 4
             found += page
-            after = page[-1].id
+            after = found[-1].id
         assert found == made
 
     def test_the_calls_of_an_unknown_session_are_refused(self, store: Store) -> None:

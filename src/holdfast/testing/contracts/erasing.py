@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Pin
 from holdfast.model.search import Query
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Page
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import append, call, job, read_all, start
 
 from .base import Contract

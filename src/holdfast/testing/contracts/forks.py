@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model.log import Entry, Pin, Summary
 from holdfast.model.span import EVERYTHING, OPEN, Span
 from holdfast.model.store import Expect
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import NOON, append, read_all, session, start
 
 from .base import Contract

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Unknown
 from holdfast.model.job import Job
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import NOON, job, start
 
 from .base import Contract

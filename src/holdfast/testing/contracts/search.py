@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Misuse
 from holdfast.model.log import Pin, Summary
 from holdfast.model.message import Patch, Subtask, SummaryText, ToolCall, assistant, tool, user
@@ -12,7 +13,6 @@ from holdfast.model.message import ToolResult as Answer
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import HOSTILE, append, start
 
 from .base import Contract

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Misuse
 from holdfast.model.job import Job
 from holdfast.model.log import Checkpoint, Clear, Context, Pin, Repair, Rewind, Summary, Switch
@@ -11,7 +12,6 @@ from holdfast.model.message import Message, user
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes, Page
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import (
     HOSTILE,
     append,
@@ -74,9 +74,7 @@ class TextContract(Contract):
 
     @hostile
     def test_sessions_hold_any_text(self, store: Store, text: str) -> None:
-        told = {
-            name: text for name in ("title", "project", "directory", "policy", "model", "agent")
-        }
+        told = dict.fromkeys(("title", "project", "directory", "policy", "model", "agent"), text)
         made = drive(store.sessions.create(session(**told)))
         start(store, project="other")
         again = self.reopen(store)

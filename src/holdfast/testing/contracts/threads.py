@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Barrier, Thread
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Conflict
 from holdfast.model.log import Entry, Pin
 from holdfast.model.message import Text
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Expect
 from holdfast.ports import Store
-from holdfast.testing.drive import drive
 from holdfast.testing.factories import append, call, draft, job, read_all, start
 
 from .base import Contract
