@@ -7,14 +7,16 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from holdfast.model.job import Job
 from holdfast.model.log import Draft, Entry, Head, Session
-from holdfast.model.reply import Call
+from holdfast.model.profile import Profile
+from holdfast.model.reply import Call, Delta, Reply
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Spans
 from holdfast.model.store import Changes, Erased, Expect, Finding, Page
+from holdfast.model.window import Options, Violation, Window
 
 
 class Log(Protocol):
@@ -171,6 +173,43 @@ class Store(Protocol):
     def care(self) -> Care: ...
 
     def close(self) -> None: ...
+
+
+class Decoder(Protocol):
+    """Reads one streamed reply, however its bytes are split."""
+
+    def feed(self, data: bytes) -> list[Delta]:
+        """The pieces that these bytes complete."""
+        ...
+
+    def close(self) -> Reply:
+        """The whole reply; `stop` is `aborted` where the stream ended too early."""
+        ...
+
+
+class Codec(Protocol):
+    """One wire format: window to request, bytes to reply. It never acts."""
+
+    name: str
+    """The format, such as openai-responses."""
+    provider: str
+    """Whose seals it echoes."""
+
+    def encode(self, window: Window, profile: Profile, options: Options) -> dict[str, Any]:
+        """The request, as the provider's own SDK takes it."""
+        ...
+
+    def decode(self, body: bytes) -> Reply:
+        """The reply that a whole response body is."""
+        ...
+
+    def decoder(self) -> Decoder:
+        """What reads a streamed reply."""
+        ...
+
+    def violations(self, request: dict[str, Any], profile: Profile) -> list[Violation]:
+        """Every documented rule that a request breaks."""
+        ...
 
 
 class Clock(Protocol):

@@ -11,6 +11,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from holdfast.model.message import Message
+
 Stop = Literal["end", "tools", "length", "refused", "paused", "compaction", "aborted", "error"]
 
 Outcome = Literal["running", "done", "aborted", "failed", "imported"]
@@ -74,3 +76,41 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     stop: Stop | None = None
     request_hash: str = ""
     """SHA-256 of the request as it was sent."""
+
+
+class Delta(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A piece of a reply as it arrives, for whoever is looking on."""
+
+    text: str = ""
+    reasoning: str = ""
+    tool: str = ""
+    """The name of a tool whose call begins."""
+    input: str = ""
+    """A piece of a tool call's input."""
+    index: int = 0
+
+
+class Edit(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a provider did to the context by itself."""
+
+    type: str
+    cleared_tokens: int = 0
+    cleared_tool_uses: int = 0
+    cleared_thinking_turns: int = 0
+
+
+class Reply(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What came back: a message whose parts are verbatim, why it ended, what it used."""
+
+    message: Message
+    stop: Stop
+    usage: Usage = Usage()
+    iterations: tuple[Usage, ...] = ()
+    """Each sampling of one call, where the provider tells; `usage` is their sum."""
+    model: str = ""
+    provider: str = ""
+    request: str = ""
+    """The provider's id of the reply."""
+    edits: tuple[Edit, ...] = ()
+    error: str = ""
+    """What the provider said when it failed inside a stream."""

@@ -1,0 +1,1 @@
+"""How it is written: one wire format a file, each with its rules; pure."""

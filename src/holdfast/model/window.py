@@ -1,0 +1,223 @@
+"""The window: exactly what will be sent, and the budget it must keep to.
+
+Rule 1: a window is made of blocks in sections; the order is the policy's, stable first.
+Rule 2: every block says where it comes from and which rule kept it.
+Rule 3: every number says how it is known, and how far it may be off.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from holdfast.model.message import Part, Role
+from holdfast.model.reply import Usage
+
+Tier = Literal["estimate", "exact", "provider", "reported"]
+
+SectionName = Literal[
+    "system",
+    "tools",
+    "examples",
+    "instructions",
+    "memory",
+    "repo_map",
+    "read_only_files",
+    "pins",
+    "summary",
+    "history",
+    "context",
+    "chat_files",
+    "current",
+    "reminder",
+]
+
+
+class Count(Struct, frozen=True, kw_only=True):
+    """A number of tokens, how it is known, and by how much it may be off."""
+
+    tokens: int
+    tier: Tier = "estimate"
+    error: int = 0
+
+    @property
+    def most(self) -> int:
+        """What it may be at the worst."""
+        return self.tokens + self.error
+
+    def __add__(self, other: Count) -> Count:
+        tier = self.tier if self.tier == other.tier or not other.tokens else "estimate"
+        return Count(tokens=self.tokens + other.tokens, tier=tier, error=self.error + other.error)
+
+
+class Tool(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A tool the model may call; `schema` is the JSON Schema of its input."""
+
+    name: str
+    description: str = ""
+    schema: dict[str, Any] = {}
+    kind: str = "function"
+    """`function`, `custom` (free text input), or a provider's own kind."""
+    native: dict[str, Any] = {}
+    """A provider's own tool, sent to its owner as it is."""
+    owner: str = ""
+
+
+class Block(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One message of the window, with its reason to be there."""
+
+    section: SectionName
+    role: Role
+    parts: tuple[Part, ...]
+    tokens: int = 0
+    entry: str = ""
+    """The id of the entry it shows; empty for what a source or the harness gave."""
+    seq: int = 0
+    source: str = ""
+    """Where it comes from, for people: an entry, a file, a setting."""
+    rule: str = ""
+    """The rule that kept it."""
+    provider: str = ""
+    model: str = ""
+    """Who said it, where a model did; its seals are echoed to no other."""
+
+
+class Shortage(Struct, frozen=True, kw_only=True):
+    """Something besides tokens that a request may have too much of."""
+
+    what: Literal["bytes", "images", "tools", "breakpoints"]
+    have: int
+    limit: int
+
+
+class BudgetConfig(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How the window is split, as a policy says it."""
+
+    output_reserve: int = 32_000
+    safety_margin_fraction: float = 0.05
+    system_prompt_reserve: int = 0
+    """What the system prompt and tools are known to take; 0: measured."""
+    repo_map_fraction: float = 0.125
+    repo_map_min: int = 1_024
+    repo_map_max: int = 8_192
+    chat_history_fraction: float = 0.0625
+    chat_history_min: int = 1_024
+    chat_history_max: int = 8_192
+    chat_history_capped: bool = False
+    """Whether history keeps to its slice, or fills whatever is left."""
+    memory_fraction: float = 0.05
+    memory_max: int = 8_192
+    pins_fraction: float = 0.1
+    usable_fraction: float = 1.0
+    """The part of the window that is used at all."""
+    usable_reserved: int = 0
+    """Tokens kept free besides the output."""
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """What the window may hold, and how it is split."""
+
+    window: int
+    output: int
+    margin: int
+    room: int
+    """What a prompt may take: window less output and margin, and at most the input limit."""
+    system: int = 0
+    """Of which system prompt and tools."""
+    repo_map: int = 0
+    memory: int = 0
+    pins: int = 0
+    chat_files: int = 0
+    history: int = 0
+    request_bytes: int = 0
+    most_images: int = 0
+    most_tools: int = 0
+    most_breakpoints: int = 0
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """Exactly what will be sent: blocks in order, tools, breakpoints, and by how much over."""
+
+    model: str
+    blocks: tuple[Block, ...]
+    budget: Budget
+    tools: tuple[Tool, ...] = ()
+    tokens: Count = Count(tokens=0)
+    breakpoints: tuple[int, ...] = ()
+    """Indices of blocks behind which a provider's cache may end; -1 is behind the tools."""
+    over: int = 0
+    """By how many tokens it is too large; 0 when it fits."""
+    shortages: tuple[Shortage, ...] = ()
+    asks: tuple[str, ...] = ()
+    """What to ask the user before this is sent, where the policy says so."""
+
+    def section(self, name: SectionName) -> tuple[Block, ...]:
+        """The blocks of one section."""
+        return tuple(block for block in self.blocks if block.section == name)
+
+
+class Options(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How a request is to be made, beyond what is in the window."""
+
+    max_tokens: int = 0
+    """What the reply may take; 0: the budget's output."""
+    stream: bool = False
+    thinking: int | None = None
+    """Tokens for thinking, where the model takes a number; None: as the provider does."""
+    effort: str = ""
+    tool_choice: str = ""
+    """`auto`, `none`, `any`, or the name of a tool."""
+    parallel_tools: bool | None = None
+    cache: bool = True
+    cache_ttl: str = ""
+    """`1h` for the long-lived cache, where there is one."""
+    cache_key: str = ""
+    server_edits: dict[str, Any] = {}
+    """Context management to ask of the provider, in its own words."""
+    extra: dict[str, Any] = {}
+    """Further fields of the request, in the provider's own words; they win."""
+
+
+class Violation(Struct, frozen=True, kw_only=True):
+    """A rule of a provider that a request breaks."""
+
+    rule: str
+    """Its name, such as A1."""
+    where: str
+    """The place in the request, such as messages.3.content.0."""
+    message: str
+    """What the provider would say."""
+
+
+class CallUsage(Struct, frozen=True, kw_only=True):
+    """The last call's usage, for display."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_tokens: int = 0
+    cache_read_tokens: int = 0
+
+    @classmethod
+    def of(cls, usage: Usage) -> CallUsage:
+        """A call's four buckets under their display names."""
+        return cls(
+            input_tokens=usage.input,
+            output_tokens=usage.output,
+            cache_creation_tokens=usage.cache_write,
+            cache_read_tokens=usage.cache_read,
+        )
+
+
+class BudgetSnapshot(Struct, frozen=True, kw_only=True):
+    """The state of the window for display, after a call."""
+
+    context_window_size: int
+    used_tokens: int
+    used_percentage: float
+    remaining_tokens: int
+    session_cost_usd: float = 0.0
+    session_duration_ms: int = 0
+    total_input_tokens: int = 0
+    total_output_tokens: int = 0
+    last_call_usage: CallUsage | None = None
