@@ -26,7 +26,7 @@ from holdfast.errors import Misuse
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media
 from holdfast.model.search import Hit
-from holdfast.model.store import Erased
+from holdfast.model.store import Erased, Finding
 from holdfast.model.view import View
 from holdfast.ports import Store
 
@@ -166,6 +166,10 @@ class BlockingSession:
         """The place of an entry, given its id or its seq."""
         return drive(self._inner.seq(entry))
 
+    def size(self) -> int:
+        """How many bytes its own entries hold, without what it shares with its parent."""
+        return drive(self._inner.size())
+
     def refresh(self) -> Session:
         """Look again: others may have gone on."""
         return drive(self._inner.refresh())
@@ -226,6 +230,14 @@ class Holdfast:
         """All sessions, archived ones last."""
         return drive_all(self.engine.every_session())
 
+    def opening(self, session: Session) -> str:
+        """The first words the user said in it; empty where they are not near its beginning."""
+        return drive(self.engine.opening(session))
+
+    def forks(self, session: Session) -> tuple[Session, ...]:
+        """The sessions that begin with a part of this one."""
+        return drive(self.engine.forks(session))
+
     def erase(self, id: str) -> Erased:
         """Erase a session for good; forks of it keep what they share with it."""
         return drive(self.engine.erase(id))
@@ -235,6 +247,18 @@ class Holdfast:
     ) -> tuple[Hit, ...]:
         """Find what was said; nothing older is out of reach."""
         return drive(self.engine.search(words, session=session, role=role, limit=limit))
+
+    def examine(self, session: str = "") -> tuple[Finding, ...]:
+        """What is not as it should be, of the store or of one session; () when all is well."""
+        return drive(self.engine.examine(session))
+
+    def backup(self) -> str:
+        """A private copy of the store beside it; its path."""
+        return drive(self.engine.backup())
+
+    def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Mend what can be mended without losing anything; what was mended."""
+        return drive(self.engine.repair(findings))
 
     def close(self) -> None:
         """Let go of the store."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from pathlib import Path
@@ -12,8 +12,10 @@ from holdfast.engine.session import OpenSession
 from holdfast.errors import Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.log import Session
+from holdfast.model.message import Message, Text
 from holdfast.model.search import Hit, Query
-from holdfast.model.store import Erased, Page
+from holdfast.model.span import Span
+from holdfast.model.store import Erased, Finding, Page
 from holdfast.ports import Clock, Ids, Store
 
 Lock = Callable[[], AbstractAsyncContextManager[Any]]
@@ -21,6 +23,9 @@ Lock = Callable[[], AbstractAsyncContextManager[Any]]
 
 SHORTEST_PREFIX = 6
 """How much of an id must be given for it to stand for the whole."""
+
+OPENING = (Span(1, 12),)
+"""Where the first words of a session are looked for: behind what a program says of itself."""
 
 
 class Engine:
@@ -97,6 +102,20 @@ class Engine:
                 for last in page:
                     yield last
 
+    async def opening(self, session: Session) -> str:
+        """The first words the user said in it; empty where they are not near its beginning."""
+        log = self.store.log
+        for head in await log.heads(session.id, OPENING):
+            if head.role == "user":
+                for entry in await log.read(session.id, (Span(head.seq, head.seq),)):
+                    if words := _own_words(entry.body):
+                        return words
+        return ""
+
+    async def forks(self, session: Session) -> tuple[Session, ...]:
+        """The sessions that begin with a part of this one."""
+        return tuple([one async for one in self.every_session() if one.parent == session.id])
+
     async def erase(self, id: str) -> Erased:
         """Erase a session for good; forks of it keep what they share with it."""
         return await self.store.sessions.erase((await self.resolve(id)).id)
@@ -109,6 +128,18 @@ class Engine:
             Query(words=words, session=session, role=role, limit=limit)
         )
 
+    async def examine(self, session: str = "") -> tuple[Finding, ...]:
+        """What is not as it should be, of the store or of one session; () when all is well."""
+        return await self.store.care.examine(session)
+
+    async def backup(self) -> str:
+        """A private copy of the store beside it; its path."""
+        return await self.store.care.backup()
+
+    async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Mend what can be mended without losing anything; what was mended."""
+        return await self.store.care.repair(findings)
+
     def close(self) -> None:
         """Let go of the store."""
         self.store.close()
@@ -119,3 +150,10 @@ def _places(directory: str | PathLike[str]) -> tuple[str, str]:
     if not directory:
         return "", ""
     return str(Path(directory).absolute()), str(project_root(directory))
+
+
+def _own_words(body: object) -> str:
+    """What somebody said themselves, without what a program wrapped around it."""
+    parts = body.parts if isinstance(body, Message) else ()
+    own = (part.text for part in parts if isinstance(part, Text) and not part.scaffold)
+    return "\n".join(filter(str.strip, own))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, cast
 
 from holdfast.errors import Misuse, Unknown
@@ -27,6 +28,12 @@ def open_store(url: str) -> Store:
     """
     scheme, rest = _split(url)
     return _opener(scheme)(rest)
+
+
+def file_of(url: str) -> Path | None:
+    """The file that the store at a URL is; None where it is something else."""
+    scheme, rest = _split(url)
+    return Path(rest).expanduser().absolute() if scheme == "sqlite" else None
 
 
 def _split(url: str) -> tuple[str, str]:

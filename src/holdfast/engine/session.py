@@ -111,6 +111,16 @@ class OpenSession:
             raise Unknown("entry", entry, (), do)
         return found
 
+    async def size(self) -> int:
+        """How many bytes its own entries hold, without what it shares with its parent."""
+        total, last = 0, self._session.head
+        while last > self._session.fork:
+            spans = (Span(self._session.fork + 1, last),)
+            heads = await self._engine.store.log.heads(self.id, spans)
+            total += sum(sum(head.sizes) for head in heads)
+            last = heads[0].seq - 1 if heads else 0
+        return total
+
     async def refresh(self) -> Session:
         """Look again: others may have gone on."""
         self._session = await self._engine.store.sessions.session(self.id)
