@@ -168,9 +168,20 @@ class Redo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="redo"):
     marker: int
 
 
+class Damaged(
+    Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="damaged"
+):
+    """Bytes that could not be read any more, kept by `holdfast doctor`; it changes nothing."""
+
+    data: bytes = b""
+    """What stood there, as it was found."""
+    reason: str = ""
+
+
 Marker = (
     Summary | Clear | Pin | Unpin | Rewind | Checkpoint | Context | Switch | Repair | Undo | Redo
-)
+    | Damaged
+)  # fmt: skip
 
 Body = Message | Marker
 
@@ -273,7 +284,7 @@ def handle(text: str) -> Handle | None:
 
 
 __all__ = [
-    "Body", "Checkpoint", "Clear", "Context", "Draft", "Entry", "Folded", "Handle", "Head",
+    "Body", "Checkpoint", "Clear", "Context", "Damaged", "Draft", "Entry", "Folded", "Handle", "Head",
     "Marker", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session", "Span", "Spans",
     "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
 ]  # fmt: skip
