@@ -284,7 +284,7 @@ def handle(text: str) -> Handle | None:
 
 
 __all__ = [
-    "Body", "Checkpoint", "Clear", "Context", "Damaged", "Draft", "Entry", "Folded", "Handle", "Head",
-    "Marker", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session", "Span", "Spans",
-    "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
+    "Body", "Checkpoint", "Clear", "Context", "Damaged", "Draft", "Entry", "Folded", "Handle",
+    "Head", "Marker", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session", "Span",
+    "Spans", "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
 ]  # fmt: skip
