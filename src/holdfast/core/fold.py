@@ -32,7 +32,7 @@ from holdfast.model.log import (
     Unpin,
 )  # fmt: skip
 from holdfast.model.message import Message
-from holdfast.model.span import OPEN, Span, clip, union, within, without
+from holdfast.model.span import OPEN, Span, Spans, clip, union, within, without
 
 START = Folded()
 
@@ -50,9 +50,9 @@ def fold(log: Iterable[Entry], start: Folded = START) -> Folded:
     standing, undone = _in_force(markers)
     for entry in standing:
         state = _apply(state, entry)
-    shields = [entry.body.covers for entry in undone if isinstance(entry.body, Summary)]
-    for covers in shields:
-        state = replace(state, shielded=union(state.shielded, covers))
+    for entry in undone:
+        if isinstance(entry.body, Summary):
+            state = replace(state, shielded=union(state.shielded, _covered(entry, entry.body)))
     return replace(state, epoch=markers[-1].seq) if markers else state
 
 
@@ -117,7 +117,7 @@ def _apply(state: Folded, entry: Entry) -> Folded:
 
 
 def _summarise(state: Folded, entry: Entry, body: Summary) -> Folded:
-    covers = clip(body.covers, 1, entry.seq - 1)  # never what is appended later
+    covers = _covered(entry, body)
     still = without(state.visible, covers)
     kept = sorted({*body.kept, *(seq for seq in state.kept if not within(seq, covers))})
     seen = (*still, *(Span(seq, seq) for seq in kept))
@@ -128,6 +128,10 @@ def _summarise(state: Folded, entry: Entry, body: Summary) -> Folded:
         summaries=(*(seq for seq in state.summaries if seq not in body.merges), entry.seq),
         cleared=tuple(ref for ref in state.cleared if within(ref.seq, seen)),
     )
+
+
+def _covered(entry: Entry, body: Summary) -> Spans:
+    return clip(body.covers, 1, entry.seq - 1)  # never what is appended later
 
 
 def _clear(state: Folded, entry: Entry, body: Clear) -> Folded:
@@ -144,9 +148,10 @@ def _unpin(state: Folded, entry: Entry, body: Unpin) -> Folded:
 
 
 def _rewind(state: Folded, entry: Entry, body: Rewind) -> Folded:
+    last = min(body.to, entry.seq - 1)
     return replace(
         state,
-        visible=(*clip(state.visible, 1, body.to), Span(entry.seq + 1)),
+        visible=(*clip(state.visible, 1, last), Span(entry.seq + 1)),
         kept=tuple(seq for seq in state.kept if seq <= body.to),
         cleared=tuple(ref for ref in state.cleared if ref.seq <= body.to),
     )
