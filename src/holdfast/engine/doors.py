@@ -33,6 +33,9 @@ from holdfast.ports import Store
 T = TypeVar("T")
 
 
+_SUSPENDED = "an async adapter was given to the blocking door; use holdfast.open_async"
+
+
 def drive(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine whose adapters block instead of suspending."""
     try:
@@ -41,16 +44,20 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
         return done.value
     finally:
         work.close()
-    raise Misuse("an async adapter was given to the blocking door; use holdfast.open_async")
+    raise Misuse(_SUSPENDED)
 
 
 def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
     """Run an async iterator whose adapters block instead of suspending."""
     while True:
         try:
-            yield drive(work.__anext__())  # type: ignore[arg-type]
+            work.__anext__().send(None)  # type: ignore[attr-defined]
+        except StopIteration as done:
+            yield done.value
         except StopAsyncIteration:
             return
+        else:
+            raise Misuse(_SUSPENDED)
 
 
 class ThreadLock(AbstractAsyncContextManager[None]):

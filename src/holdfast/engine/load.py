@@ -14,6 +14,9 @@ from holdfast.ports import Log
 FIRST_PAGE = 16
 """How many markers are read at first; each further page is twice as large."""
 
+PAGE = 512
+"""How many entries are read at once: most windows are one page; a store ends large pages early."""
+
 
 async def standing(log: Log, session: str, last: int) -> Folded:
     """What the markers up to an entry leave standing."""
@@ -39,7 +42,7 @@ async def read(log: Log, session: str, spans: Spans) -> AsyncIterator[Entry]:
     """The entries inside some spans, one page after the other."""
     left = spans
     while left:
-        page = await log.read(session, left)
+        page = await log.read(session, left, limit=PAGE)
         for entry in page:
             yield entry
         if not page:

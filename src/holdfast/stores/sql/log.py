@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from holdfast.errors import Conflict, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Marker, Summary
-from holdfast.model.message import Message
+from holdfast.model.message import Message, Part
 from holdfast.model.reply import Call
 from holdfast.model.span import Span, Spans
 from holdfast.model.store import Expect
@@ -44,6 +43,12 @@ _NEWEST_MARKERS = (
     "JOIN entries e ON e.place = m.place "
     "WHERE m.place BETWEEN ? AND ? ORDER BY m.place DESC LIMIT ?"
 )
+
+
+Contents = dict[int, tuple[list[Part], list[int]]]
+"""The parts of some entries and their estimates, by the entry's place."""
+
+_NO_PARTS: tuple[list[Part], list[int]] = ([], [])
 
 
 class SqlLog:
@@ -163,41 +168,37 @@ class SqlLog:
         entries = self._db.rows(_ENTRIES, (first, last, limit))
         if not entries:
             return [], True
-        bodies, counts, whole = self._contents(entries, bound)
-        kept = entries if whole else entries[: _loaded(entries, bodies)]
+        contents, whole = self._contents(entries, bound)
+        kept = entries if whole else entries[: _loaded(entries, contents)]
         markers = self._markers(kept)
-        made = [
-            rows.entry(
-                session,
-                row,
-                Message(row[3], tuple(bodies[row[0]]))
-                if row[2] == "message"
-                else _marker(markers, row[0]),
-                tuple(counts[row[0]]),
-            )
-            for row in kept
-        ]
+        made: list[Entry] = []
+        for row in kept:
+            parts, counts = contents.get(row[0], _NO_PARTS)
+            message = row[2] == "message"
+            body = Message(row[3], tuple(parts)) if message else _marker(markers, row[0])
+            made.append(rows.entry(session, row, body, tuple(counts)))
         return made, whole
 
-    def _contents(
-        self, entries: list[Row], bound: bool
-    ) -> tuple[dict[int, list[Any]], dict[int, list[int]], bool]:
-        """The parts of these entries by place; whether all of them are there."""
-        bodies: dict[int, list[Any]] = defaultdict(list)
-        counts: dict[int, list[int]] = defaultdict(list)
-        loaded, current = 0, entries[0][0]
+    def _contents(self, entries: list[Row], bound: bool) -> tuple[Contents, bool]:
+        """The parts of these entries and their counts, by place; whether all of them are there."""
+        contents: Contents = {}
+        loaded, current = 0, -1
+        parts: list[Part] = []
+        counts: list[int] = []
         for at, estimate, data, blob in self._db.stream(
             _PARTS, parts_of(entries[0][0], entries[-1][0])
         ):
             owner = entry_of(at)
-            if bound and owner != current and loaded > PAGE_BYTES:
-                return bodies, counts, False
-            current = owner
+            if owner != current:
+                if bound and loaded > PAGE_BYTES:
+                    return contents, False
+                current = owner
+                parts, counts = contents[owner] = [], []
             content = data if data is not None else self._blob(at, blob)
             loaded += len(content)
-            bodies[owner].append(rows.part(at, content))
-            counts[owner].append(estimate)
-        return bodies, counts, True
+            parts.append(rows.part(at, content))
+            counts.append(estimate)
+        return contents, True
 
     def _blob(self, at: int, hash: bytes) -> bytes:
         found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (hash,))
@@ -219,9 +220,9 @@ class SqlLog:
         return parts
 
 
-def _loaded(entries: list[Row], bodies: dict[int, list[Any]]) -> int:
+def _loaded(entries: list[Row], contents: Contents) -> int:
     """How many of these entries come before the first whose parts were not reached."""
-    reached = max(bodies)
+    reached = max(contents)
     return next((i for i, row in enumerate(entries) if row[0] > reached), len(entries))
 
 
