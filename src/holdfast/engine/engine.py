@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from holdfast.core.secrets import redact
 from holdfast.engine.session import OpenSession
 from holdfast.errors import Misuse, Unknown
 from holdfast.files import project_root
@@ -64,7 +65,7 @@ class Engine:
                 model=model,
                 directory=where,
                 project=project,
-                title=title,
+                title=redact(title, self.secrets),
                 policy=policy,
             )
         )

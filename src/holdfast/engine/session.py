@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
 from holdfast.core.fold import REVERSIBLE
-from holdfast.core.secrets import redacted
+from holdfast.core.secrets import redact, redacted
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
-from holdfast.model.log import Body, Draft, Entry, Redo, Rewind, Session, Summary, Undo
+from holdfast.model.log import Body, Draft, Entry, Folded, Redo, Rewind, Session, Summary, Undo
 from holdfast.model.message import Media, Message, ToolResult, tool, user
 from holdfast.model.reply import Call
-from holdfast.model.span import EVERYTHING, Span
+from holdfast.model.span import EVERYTHING, OPEN, Span
 from holdfast.model.store import Changes, Expect
 from holdfast.model.view import View
 
@@ -134,7 +134,7 @@ class OpenSession:
 
     async def rename(self, title: str) -> Session:
         """Give it another title."""
-        return await self._set(Changes(title=title))
+        return await self._set(Changes(title=redact(title, self._engine.secrets)))
 
     async def archive(self, archived: bool = True) -> Session:
         """Put it away, or bring it back; nothing is deleted."""
@@ -178,6 +178,7 @@ class OpenSession:
             await self._settle()
             for draft in drafts:
                 await self._check(draft.body)
+            drafts, epoch = await self._complete(drafts, epoch)
             try:
                 made = await self._write(drafts, key, call, epoch)
             except Conflict as conflict:
@@ -189,6 +190,18 @@ class OpenSession:
                 raise
             self._session = _moved(self._session, made)
             return made
+
+    async def _complete(
+        self, drafts: tuple[Draft, ...], epoch: int | None
+    ) -> tuple[tuple[Draft, ...], int | None]:
+        """Give a Summary the state it replaces, which holds only while no marker comes between."""
+        markers = [draft for draft in drafts if not isinstance(draft.body, Message)]
+        if not any(isinstance(draft.body, Summary) for draft in markers):
+            return drafts, epoch
+        if len(markers) > 1:
+            raise Misuse("append a Summary apart from other markers: it carries what they leave")
+        state = await load.standing(self._engine.store.log, self.id, OPEN - 1)
+        return tuple(_carrying(d, state) for d in drafts), state.epoch if epoch is None else epoch
 
     async def _write(
         self, drafts: tuple[Draft, ...], key: str, call: Call | None, epoch: int | None
@@ -240,6 +253,12 @@ class OpenSession:
             named = await self._engine.store.log.read(self.id, (Span(body.marker, body.marker),))
             if not named or not isinstance(named[0].body, REVERSIBLE):
                 raise Misuse(f"entry {body.marker} is no Summary, Clear or Rewind to undo or redo")
+
+
+def _carrying(draft: Draft, state: Folded) -> Draft:
+    if not isinstance(draft.body, Summary):
+        return draft
+    return replace(draft, body=replace(draft.body, folded=state))
 
 
 def _moved(session: Session, made: tuple[Entry, ...]) -> Session:

@@ -45,9 +45,9 @@ def default_store(environ: Mapping[str, str] | None = None) -> Path:
     return data_home(environ) / "holdfast.db"
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[str, str]:
     try:
-        told = tomllib.loads(file.read_text("utf-8"))
+        told: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -56,4 +56,7 @@ def _read(file: Path) -> dict[str, Any]:
     for name in told:
         if name not in known:
             raise Unknown("setting", name, tuple(get_close_matches(name, known, 1)), f"(in {file})")
+    for name, value in told.items():
+        if not isinstance(value, str):
+            raise Misuse(f"{file}: {name} must be a text in quotes, not {value!r}")
     return told

@@ -15,6 +15,7 @@ import apsw
 from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
 from holdfast.failpoints import failpoint
 from holdfast.files import network_filesystem, private_directory, private_file
+from holdfast.stores.backups import damaged, directory, discard
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import SCHEMA, FtsSearch
 from holdfast.stores.migrations import migrate
@@ -30,6 +31,15 @@ OLDEST = (3, 51, 3)
 
 PATIENCE = 15_000
 """How long to wait for another writer, in ms."""
+
+SHORT_PATIENCE = 500
+"""How long to wait for readers before saying what they still hold, in ms."""
+
+_READ_BY_OTHERS = (
+    "{0} and its -wal may hold what was deleted for as long as somebody reads an older state: end "
+    "that reader, then run `holdfast doctor --repair`"
+)
+_SEARCHED = "{0} is damaged: what can be read of it does not hold the session"
 
 WORDS = {
     "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -50,10 +60,15 @@ class Sqlite:
         self.path = path
         self.lock = threading.RLock()
         self._owner = os.getpid()
+        self._closed = False
         try:
             self.connection = apsw.Connection(str(path), vfs=vfs)
+        except apsw.Error as error:
+            raise mapped(error, self.where) from error
+        try:
             self._prepare()
         except apsw.Error as error:
+            self.connection.close()
             raise mapped(error, self.where) from error
 
     def _prepare(self) -> None:
@@ -74,6 +89,7 @@ class Sqlite:
             self.connection.execute(f"PRAGMA {pragma}")
 
     def rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+        self._check_usable()
         with self.lock:
             try:
                 return self.connection.execute(sql, values).fetchall()
@@ -81,6 +97,7 @@ class Sqlite:
                 raise mapped(error, self.where) from error
 
     def stream(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[Row]:
+        self._check_usable()
         with self.lock:
             try:
                 yield from self.connection.execute(sql, values)
@@ -88,6 +105,7 @@ class Sqlite:
                 raise mapped(error, self.where) from error
 
     def run(self, sql: str, values: tuple[Any, ...] = ()) -> None:
+        self._check_usable()
         with self.lock:
             try:
                 self.connection.execute(sql, values)
@@ -95,6 +113,7 @@ class Sqlite:
                 raise mapped(error, self.where) from error
 
     def run_many(self, sql: str, many: Iterable[tuple[Any, ...]]) -> None:
+        self._check_usable()
         with self.lock:
             try:
                 self.connection.executemany(sql, many)
@@ -109,8 +128,8 @@ class Sqlite:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
+        self._check_usable()  # first: a lock that another thread held at a fork is never freed
         with self.lock:
-            self._check_process()
             if self.connection.in_transaction:
                 raise Misuse("a transaction inside a transaction")
             self.run(begin)
@@ -124,15 +143,43 @@ class Sqlite:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
 
-    def forget(self, first: int, last: int) -> None:
+    def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
         self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
+        if wholly:  # until segments are merged, a contentless index only marks what is deleted
+            self.run("INSERT INTO search (search) VALUES ('optimize')")
+
+    def discard(self, session: str, number: int) -> tuple[str, ...]:
+        try:
+            return discard(self.path, session, number)
+        except OSError as error:
+            raise Unavailable(
+                f"a backup that may hold {session} cannot be removed ({error}); nothing was "
+                "erased: check its owner and mode, then retry"
+            ) from error
+
+    def settle(self) -> str:
+        with self.lock:
+            self.connection.set_busy_timeout(SHORT_PATIENCE)
+            try:
+                busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+            except StoreError:
+                busy = True
+            finally:
+                self.connection.set_busy_timeout(PATIENCE)
+        doubts = [_READ_BY_OTHERS.format(self.where)] if busy else []
+        doubts += [_SEARCHED.format(directory(self.path) / name) for name in damaged(self.path)]
+        return "; ".join(doubts)
 
     def close(self) -> None:
+        if self._owner != os.getpid():
+            return
         with self.lock:
-            if self._owner == os.getpid():
-                self.connection.close()
+            self._closed = True
+            self.connection.close()
 
-    def _check_process(self) -> None:
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise Misuse(f"{self.where} is closed; open it again")
         if self._owner != os.getpid():
             raise Misuse("this store was opened before a fork; open it again in the new process")
 

@@ -37,6 +37,11 @@ class MemoryStore:
         self.jobs = MemoryJobs(shelf)
         self.care = MemoryCare()
 
+    @classmethod
+    def open(cls, name: str = "") -> MemoryStore:
+        """A fresh one each time; a name means nothing here."""
+        return cls()
+
     def close(self) -> None:
         """Nothing is held that would have to be let go."""
 

@@ -1,0 +1,160 @@
+"""One engine, two doors: the same names, the same log."""
+
+import asyncio
+import inspect
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import BlockingSession, Holdfast, Threaded, drive
+from holdfast.engine.engine import Engine
+from holdfast.engine.session import OpenSession
+from holdfast.errors import Misuse
+from holdfast.model.log import Entry, Summary
+from holdfast.model.span import Span
+from holdfast.stores.memory import MemoryStore
+
+
+def told(entry: Entry) -> tuple[Any, ...]:
+    """An entry without what a clock and a source of ids gave it."""
+    return entry.seq, entry.body, entry.counts, entry.key
+
+
+def say_blocking(path: Path) -> list[tuple[Any, ...]]:
+    with holdfast.open(path) as hf:
+        s = hf.session(model="m", title="t")
+        s.user("one", key="k")
+        s.user("one", key="k")
+        s.append(holdfast.assistant("two", holdfast.ToolCall("c", "sh", "{}")))
+        s.tool_result("c", "out", error=True)
+        s.append(Summary(covers=(Span(1, 2),), text="so far"))
+        s.rewind("1")
+        return [told(entry) for entry in s.entries()]
+
+
+async def say_async(path: Path) -> list[tuple[Any, ...]]:
+    async with holdfast.open_async(path) as hf:
+        s = await hf.session(model="m", title="t")
+        await s.user("one", key="k")
+        await s.user("one", key="k")
+        await s.append(holdfast.assistant("two", holdfast.ToolCall("c", "sh", "{}")))
+        await s.tool_result("c", "out", error=True)
+        await s.append(Summary(covers=(Span(1, 2),), text="so far"))
+        await s.rewind("1")
+        return [told(entry) async for entry in s.entries()]
+
+
+def test_both_doors_write_the_same_log(tmp_path: Path) -> None:
+    blocking = say_blocking(tmp_path / "a.db")
+    assert len(blocking) == 5
+    assert blocking == asyncio.run(say_async(tmp_path / "b.db"))
+
+
+@pytest.mark.parametrize(("door", "engine"), [(Holdfast, Engine), (BlockingSession, OpenSession)])
+def test_what_one_door_offers_the_other_does_too(door: type, engine: type) -> None:
+    def offered(kind: type) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in inspect.getmembers(kind)
+            if not name.startswith("_") and (callable(value) or isinstance(value, property))
+        }
+
+    here, there = offered(door), offered(engine)
+    assert set(here) == set(there)
+    for name, value in here.items():
+        if callable(value) and name != "append":  # passes its named arguments on as they are
+            assert list(inspect.signature(value).parameters) == list(
+                inspect.signature(there[name]).parameters
+            )
+
+
+def test_threads_may_share_a_session(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session()
+        threads = [
+            threading.Thread(target=lambda n=n: [s.user(f"{n}.{i}") for i in range(20)])
+            for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        said = [entry.body.text for entry in s.entries()]  # type: ignore[union-attr]
+        assert len(said) == 80
+        for n in range(4):  # each thread's own order is kept
+            assert [text for text in said if text.startswith(f"{n}.")] == [
+                f"{n}.{i}" for i in range(20)
+            ]
+
+
+def test_tasks_may_share_a_session(tmp_path: Path) -> None:
+    async def main() -> list[str]:
+        async with holdfast.open_async(tmp_path / "log.db") as hf:
+            s = await hf.session()
+            await asyncio.gather(*(s.user(str(i)) for i in range(30)))
+            return [entry.body.text async for entry in s.entries()]  # type: ignore[union-attr]
+
+    assert sorted(asyncio.run(main()), key=int) == [str(i) for i in range(30)]
+
+
+def test_the_blocking_door_works_inside_a_running_loop(tmp_path: Path) -> None:
+    async def main() -> str:
+        with holdfast.open(tmp_path / "log.db") as hf:
+            return hf.session().user("hello").body.text  # type: ignore[union-attr]
+
+    assert asyncio.run(main()) == "hello"
+
+
+def test_a_cancelled_caller_does_not_stop_a_store_call_that_has_begun() -> None:
+    began, go_on = threading.Event(), threading.Event()
+    store = MemoryStore()
+    real = store.log.locate
+
+    async def slow(session: str, entry: str) -> int | None:
+        began.set()
+        go_on.wait(5)
+        finished.append(entry)
+        return await real(session, entry)
+
+    finished: list[str] = []
+    store.log.locate = slow  # type: ignore[method-assign]
+
+    async def main() -> None:
+        threaded = Threaded(store)
+        waiting = asyncio.create_task(threaded.log.locate("s", "e"))
+        await asyncio.to_thread(began.wait, 5)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        go_on.set()
+        threaded.close()
+
+    asyncio.run(main())
+    assert finished == ["e"]
+
+
+def test_an_adapter_that_suspends_is_refused_at_the_blocking_door() -> None:
+    with pytest.raises(Misuse, match="open_async"):
+        drive(asyncio.sleep(0))
+
+
+def test_using_a_closed_store_says_so(tmp_path: Path) -> None:
+    hf = holdfast.open(tmp_path / "log.db")
+    s = hf.session()
+    hf.close()
+    with pytest.raises(Misuse, match="closed"):
+        s.user("too late")
+
+
+def test_open_async_can_be_awaited(tmp_path: Path) -> None:
+    async def main() -> int:
+        hf = await holdfast.open_async(tmp_path / "log.db")
+        await (await hf.session()).user("hello")
+        many = len(await hf.sessions())
+        await asyncio.to_thread(hf.close)
+        return many
+
+    assert asyncio.run(main()) == 1

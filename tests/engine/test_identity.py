@@ -1,0 +1,36 @@
+"""Names sort in the order they were made, whatever the clock does."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.engine.identity import SystemClock, Ulids, written
+
+
+class Told:
+    """A clock that says what it is told."""
+
+    def __init__(self, times: Sequence[int]) -> None:
+        self._times = iter(times)
+
+    def now(self) -> int:
+        return next(self._times)
+
+
+@given(st.lists(st.integers(0, 2**47), min_size=2, max_size=50))
+def test_each_is_greater_than_the_one_before(times: list[int]) -> None:
+    ids = Ulids(Told(times))
+    made = [ids.new() for _ in times]
+    assert made == sorted(set(made))
+
+
+@given(st.integers(0, 2**128 - 1), st.integers(0, 2**128 - 1))
+def test_letters_sort_as_numbers_do(a: int, b: int) -> None:
+    assert (written(a) < written(b)) == (a < b)
+    assert len(written(a)) == 26
+
+
+def test_the_time_is_in_front() -> None:
+    assert Ulids(Told([1_700_000_000_000])).new()[:10] == "01HF7YAT00"
+    assert abs(SystemClock().now() - SystemClock().now()) < 60_000

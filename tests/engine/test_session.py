@@ -1,0 +1,253 @@
+"""An open session: durable appends, what is seen, forks, conflicts."""
+
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
+from holdfast.model.log import Clear, Entry, PartRef, Pin, Redo, Summary, Undo
+from holdfast.model.message import Message, ToolResult
+from holdfast.model.span import Span
+
+
+@pytest.fixture(params=["memory:", "sqlite"])
+def hf(request: pytest.FixtureRequest, tmp_path: Path):
+    url = request.param if request.param == "memory:" else f"sqlite:///{tmp_path}/log.db"
+    with holdfast.open(url) as opened:
+        yield opened
+
+
+def texts(entries: object) -> list[str]:
+    return [
+        entry.body.text if isinstance(entry.body, (Message, Summary)) else type(entry.body).__name__
+        for entry in entries  # type: ignore[union-attr]
+    ]
+
+
+def talk(hf: Holdfast, many: int = 4) -> BlockingSession:
+    s = hf.session()
+    for i in range(1, many + 1):
+        s.user(f"m{i}")
+    return s
+
+
+def test_a_resumed_session_goes_on_where_it_was(hf: Holdfast) -> None:
+    s = talk(hf)
+    again = hf.session(s.id)
+    again.user("m5")
+    assert texts(again.entries()) == ["m1", "m2", "m3", "m4", "m5"]
+
+
+def test_an_unambiguous_beginning_of_an_id_is_enough(hf: Holdfast) -> None:
+    s = hf.session()
+    assert hf.session(s.id[:24]).id == s.id
+    assert hf.session(s.id[:24].lower()).id == s.id
+    with pytest.raises(Unknown):
+        hf.session(s.id[:3])
+
+
+def test_a_wrong_id_is_answered_with_the_nearest(hf: Holdfast) -> None:
+    s = hf.session()
+    wrong = s.id[:-1] + ("0" if s.id[-1] != "0" else "1")
+    with pytest.raises(Unknown, match=s.id):
+        hf.session(wrong)
+
+
+def test_a_summary_takes_the_place_of_what_it_covers(hf: Holdfast) -> None:
+    s = talk(hf, 5)
+    s.append(Summary(covers=(Span(1, 3),), kept=(2,), text="sum"))
+    s.user("m7")
+    assert texts(s.seen()) == ["m2", "sum", "m4", "m5", "m7"]
+    s.append(Undo(marker=6))
+    assert texts(s.seen()) == ["m1", "m2", "m3", "m4", "m5", "m7"]
+    s.append(Redo(marker=6))
+    assert texts(s.seen()) == ["m2", "sum", "m4", "m5", "m7"]
+    assert len(texts(s.entries())) == 9
+
+
+def test_a_view_can_be_had_as_it_was(hf: Holdfast) -> None:
+    s = talk(hf, 3)
+    s.append(Summary(covers=(Span(1, 2),), text="sum"))
+    s.user("m5")
+    assert texts(s.seen()) == ["sum", "m3", "m5"]
+    assert texts(s.seen(at="3")) == ["m1", "m2", "m3"]
+    assert texts(s.seen(at="4")) == ["sum", "m3"]
+
+
+def test_a_pinned_entry_is_seen_even_where_it_is_covered(hf: Holdfast) -> None:
+    s = talk(hf, 4)
+    s.append(Pin(seq=2))
+    s.append(Summary(covers=(Span(1, 4),), text="sum"))
+    assert texts(s.seen()) == ["m2", "sum"]
+
+
+def test_a_rewind_leaves_a_branch_and_can_go_back_to_it(hf: Holdfast) -> None:
+    s = talk(hf, 3)
+    s.rewind("1")
+    s.user("other")
+    assert texts(s.seen()) == ["m1", "other"]
+    s.rewind("3")
+    assert texts(s.seen()) == ["m1", "m2", "m3"]
+
+
+def test_a_fork_shares_the_past_and_nothing_else(hf: Holdfast) -> None:
+    s = talk(hf, 3)
+    other = s.fork(at="2")
+    other.user("fork")
+    s.user("m4")
+    assert texts(other.seen()) == ["m1", "m2", "fork"]
+    assert texts(s.seen()) == ["m1", "m2", "m3", "m4"]
+    assert other.info.parent == s.id
+
+
+def test_the_second_writer_is_told_and_goes_on_in_a_fork(hf: Holdfast) -> None:
+    first = talk(hf, 2)
+    second = hf.session(first.id)
+    first.user("from the first")
+    with pytest.warns(SessionForked, match=first.id):
+        second.user("from the second")
+    second.user("goes on")
+    assert texts(first.seen()) == ["m1", "m2", "from the first"]
+    assert texts(second.seen()) == ["m1", "m2", "from the second", "goes on"]
+    assert second.info.parent == first.id
+
+
+def test_a_writer_who_has_looked_again_may_go_on(hf: Holdfast) -> None:
+    first = talk(hf, 1)
+    second = hf.session(first.id)
+    first.user("m2")
+    assert texts(second.seen()) == ["m1", "m2"]
+    second.user("m3")
+    assert second.id == first.id
+
+
+def test_a_conflict_can_be_raised_instead(hf: Holdfast) -> None:
+    first = talk(hf, 1)
+    second = hf.session(first.id, on_conflict="raise")
+    first.user("m2")
+    with pytest.raises(Conflict) as told:
+        second.user("m2 too")
+    assert (told.value.expected, told.value.found) == (1, 2)
+    with pytest.raises(Misuse, match="on_conflict"):
+        hf.session(on_conflict="ignore")
+
+
+def test_a_marker_made_against_an_old_epoch_is_refused(hf: Holdfast) -> None:
+    s = talk(hf, 4)
+    epoch = s.view().folded.epoch
+    s.append(Clear(parts=(PartRef(1, 0),)), epoch=epoch)
+    with pytest.raises(Conflict):
+        s.append(Summary(covers=(Span(1, 2),), text="late"), epoch=epoch)
+
+
+def test_a_marker_does_not_push_the_writer_aside(hf: Holdfast) -> None:
+    writer = talk(hf, 3)
+    background = hf.session(writer.id)
+    background.append(Summary(covers=(Span(1, 2),), text="sum"), epoch=0)
+    writer.user("m5")
+    assert writer.id == background.id
+    assert texts(writer.seen()) == ["sum", "m3", "m5"]
+
+
+def test_a_marker_that_names_what_is_not_there_is_refused(hf: Holdfast) -> None:
+    s = talk(hf, 2)
+    for marker in (
+        Summary(covers=(Span(1, 9),), text="too far"),
+        Summary(covers=(), text="nothing"),
+        Undo(marker=1),
+        Redo(marker=7),
+    ):
+        with pytest.raises(Misuse):
+            s.append(marker)
+    with pytest.raises(Unknown, match="holdfast show"):
+        s.rewind("99")
+    assert len(list(s.entries())) == 2
+
+
+def test_a_key_makes_an_append_happen_once(hf: Holdfast) -> None:
+    s = hf.session()
+    one = s.user("hello", key="once")
+    assert s.user("hello", key="once").id == one.id
+    with pytest.raises(Misuse, match="something else"):
+        s.user("other", key="once")
+    assert texts(s.entries()) == ["hello"]
+
+
+def test_after_an_error_that_was_none_the_writer_does_not_fork_from_itself(
+    hf: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s = talk(hf, 1)
+    log = hf.engine.store.log
+    real = log.append
+
+    async def appended_but_failed(*values: object, **named: object) -> tuple[Entry, ...]:
+        await real(*values, **named)  # type: ignore[arg-type]
+        raise Unavailable("the disk stuttered")
+
+    monkeypatch.setattr(log, "append", appended_but_failed)
+    with pytest.raises(Unavailable):
+        s.user("m2")
+    monkeypatch.setattr(log, "append", real)
+    s.user("m3")
+    assert texts(s.entries()) == ["m1", "m2", "m3"]
+
+
+def test_a_tool_call_has_a_state(hf: Holdfast) -> None:
+    s = hf.session()
+    call = holdfast.ToolCall
+    s.append(
+        holdfast.assistant(call("a", "sh", "{}"), call("b", "sh", "{}"), call("c", "sh", "{}"))
+    )
+    assert {state.state for state in s.tool_states().values()} == {"running"}
+    s.append(Message("tool", (ToolResult("a", "ok"), ToolResult("b", "bad", error=True))))
+    s.user("stop that")
+    s.append(holdfast.assistant(call("d", "sh", '{"cu')), completed=False)
+    states = s.tool_states()
+    assert [states[id].state for id in "abcd"] == ["completed", "error", "error", "pending"]
+    assert states["c"].interrupted
+    assert states["a"].started is not None
+    assert states["a"].ended is not None
+
+
+def test_titles_and_archives(hf: Holdfast) -> None:
+    s = talk(hf, 1)
+    s.rename("a \x00 title \ud800")
+    assert hf.sessions()[0].title == "a \x00 title \ud800"
+    s.archive()
+    assert hf.sessions() == ()
+    assert [session.id for session in hf.sessions(archived=True)] == [s.id]
+    s.archive(False)
+    assert len(hf.sessions()) == 1
+
+
+def test_sessions_are_listed_page_by_page(hf: Holdfast) -> None:
+    made = [hf.session(title=str(i)).id for i in range(7)]
+    first = hf.sessions(limit=3)
+    second = hf.sessions(limit=3, after=first[-1])
+    third = hf.sessions(limit=3, after=second[-1])
+    assert [s.id for s in (*first, *second, *third)] == made[::-1]
+    assert [s.id for s in hf.every_session()] == made[::-1]
+
+
+def test_a_session_belongs_to_the_repository_it_is_in(hf: Holdfast, tmp_path: Path) -> None:
+    inside = tmp_path / "repo" / "src"
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    inside.mkdir()
+    s = hf.session(directory=inside)
+    assert s.info.directory == str(inside)
+    assert s.info.project == str(tmp_path / "repo")
+    assert [found.id for found in hf.sessions(project=str(tmp_path / "repo"))] == [s.id]
+    assert hf.sessions(project="elsewhere") == ()
+
+
+def test_search_finds_what_was_said(hf: Holdfast) -> None:
+    s = hf.session()
+    s.user("the login handler is broken")
+    s.append(Summary(covers=(Span(1, 1),), text="login work"))
+    hits = hf.search("login handler")
+    assert [(hit.session, hit.seq, hit.kind) for hit in hits] == [(s.id, 1, "text")]
+    assert {hit.seq for hit in hf.search("login")} == {1, 2}
+    with pytest.raises(Misuse):
+        hf.search("  ")
