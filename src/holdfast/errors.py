@@ -28,7 +28,7 @@ class Unknown(Misuse):
     """A name that leads nowhere, with the nearest one that does."""
 
     def __init__(self, kind: str, name: str, nearest: tuple[str, ...] = (), do: str = "") -> None:
-        self.kind, self.name, self.nearest = kind, name, nearest
+        self.kind, self.name, self.nearest, self.do = kind, name, nearest, do
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
         super().__init__(f"no {kind} {name!r}{hint}{f' {do}' if do else ''}")
 
