@@ -96,7 +96,7 @@ def private_directory(path: AnyPath) -> Path:
         for each in reversed(missing):
             with suppress(FileExistsError):  # someone made it meanwhile
                 os.mkdir(each, 0o700)
-            _sync_path(each.parent)
+            sync_directory(each.parent)
         with _opened(place) as directory:
             _shut(place, lambda: os.fstat(directory), lambda: os.fchmod(directory, 0o700))
     return place
@@ -108,7 +108,7 @@ def private_file(path: AnyPath) -> Path:
     with _told(place):
         with suppress(FileExistsError):
             os.close(os.open(place, _NEW, 0o600))
-            _sync_path(place.parent)
+            sync_directory(place.parent)
         # From here on looked at by name, never opened: closing any descriptor of a database drops
         # the locks this process holds on it (https://sqlite.org/howtocorrupt.html).
         found = os.lstat(place)
@@ -354,7 +354,8 @@ def _sync(directory: int) -> None:
             raise
 
 
-def _sync_path(place: Path) -> None:
+def sync_directory(place: Path) -> None:
+    """Make the names in a directory last: what was made, renamed or removed there stays so."""
     with _opened(place, follow=True) as directory:
         _sync(directory)
 

@@ -41,6 +41,14 @@ class Database(Protocol):
         """One snapshot for several reads."""
         ...
 
-    def forget(self, first: int, last: int) -> None:
-        """Take these parts out of the search index."""
+    def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
+        """Take these parts out of the search index; `wholly` leaves no trace of their words."""
+        ...
+
+    def discard(self, session: str, number: int) -> tuple[str, ...]:
+        """Remove the backups that hold a session which is about to be erased; their paths."""
+        ...
+
+    def settle(self) -> str:
+        """Let nothing that was deleted linger in a journal; what still does, and why, in words."""
         ...

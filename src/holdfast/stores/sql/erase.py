@@ -26,7 +26,12 @@ def erase(db: Database, id: str) -> Erased:
         _delete(db, number)
         failpoint("erase.before_sweep")
         blobs = sweep(db)
-    return Erased(session=id, entries=entries, parts=parts, blobs=blobs, copied=copied)
+        # Last, so that what fails before leaves them; before the commit, so that none is forgotten.
+        backups = db.discard(id, number)
+    return Erased(
+        session=id, entries=entries, parts=parts, blobs=blobs, copied=copied, backups=backups,
+        held=db.settle(),
+    )  # fmt: skip
 
 
 def _hand_over(db: Database, number: int, parent: int | None, fork: int) -> tuple[str, ...]:
@@ -78,7 +83,7 @@ def _delete(db: Database, number: int) -> None:
     whole = place(number, 0), place(number, MOST_ENTRIES)
     within = parts_of(*whole)
     one: tuple[Any, ...] = (number,)
-    db.forget(*within)
+    db.forget(*within, wholly=True)
     for sql, values in (
         ("DELETE FROM counts WHERE part BETWEEN ? AND ?", within),
         ("DELETE FROM parts WHERE place BETWEEN ? AND ?", within),
