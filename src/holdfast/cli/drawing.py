@@ -1,0 +1,74 @@
+"""Pieces onto the screen: heads in colour, bodies indented, shortened or streamed in full."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from holdfast.cli.describing import Piece
+from holdfast.cli.terminal import console, neutral, one_line
+from holdfast.cli.wording import many
+
+LINES, LETTERS = 10, 800
+"""How much of a text a terminal shows unless all is asked for."""
+
+CHUNK = 1 << 16
+
+
+class Drawing:
+    """Draws pieces one after the other, and remembers whether it left anything out."""
+
+    def __init__(self, *, full: bool) -> None:
+        self.full = full
+        self.cut = False
+
+    def draw(self, pieces: Iterable[Piece]) -> None:
+        """Print these pieces."""
+        for piece in pieces:
+            if not piece.body:
+                self.line(piece)
+            elif self.full:
+                stream(piece)
+            else:
+                self.shortened(piece)
+
+    def line(self, piece: Piece) -> None:
+        """One line; a terminal that is too narrow cuts it, a pipe takes all of it."""
+        from rich.text import Text
+
+        screen = console()
+        text = Text(" " * piece.indent + one_line(piece.text), style=piece.style)
+        if screen.is_terminal:
+            text.truncate(screen.width, overflow="ellipsis")
+        screen.print(text, soft_wrap=True)
+
+    def shortened(self, piece: Piece) -> None:
+        """The beginning of a text, wrapped, and how much more there is."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        begins, left = beginning(piece.text)
+        console().print(Padding(Text(neutral(begins), piece.style), (0, 0, 0, piece.indent)))
+        if left:
+            self.cut = True
+            self.line(Piece(left, "dim", piece.indent))
+
+
+def beginning(text: str) -> tuple[str, str]:
+    """The first lines of a text without its last line break, and what is left of it in words."""
+    shown = "\n".join(text[:LETTERS].split("\n")[:LINES])
+    rest = text[len(shown) :]
+    if not rest.strip():
+        return shown.rstrip("\n"), ""
+    lines = rest.count("\n")
+    return shown, f"… {many(lines, 'more line') if lines else many(len(rest), 'more character')}"
+
+
+def stream(piece: Piece) -> None:
+    """The whole of a text, indented, in chunks: it may be of any size."""
+    margin = " " * piece.indent
+    sys.stdout.write(margin)
+    for start in range(0, len(piece.text), CHUNK):
+        chunk = neutral(piece.text[start : start + CHUNK])
+        sys.stdout.write(chunk.replace("\n", f"\n{margin}"))
+    sys.stdout.write("\n")

@@ -1,0 +1,116 @@
+"""The frame around every command: nearest matches, and errors as one message with what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+import click
+
+from holdfast.cli.terminal import be_tolerant, console, neutral
+from holdfast.errors import HoldfastError, Unknown
+
+INTERRUPTED = 130
+"""How a shell counts a program that was stopped with Ctrl-C."""
+
+
+class Commands(click.Group):
+    """A group that knows the nearest command, and how each error ends."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order people meet them
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0] if args else ""
+        if word and not word.startswith("-") and self.get_command(ctx, word) is None:
+            near = get_close_matches(word, self.list_commands(ctx), 1, 0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"There is no command {word!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, False, **extra)
+        words = list(sys.argv[1:] if args is None else args)
+        be_tolerant()
+        try:
+            done = super().main(words, prog_name, complete_var, False, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_the_pipe()
+        except (Exception, KeyboardInterrupt) as error:
+            if os.environ.get("HOLDFAST_DEBUG") and not isinstance(error, click.ClickException):
+                raise
+            done = ending(error, as_json="--json" in words)
+        sys.exit(done if isinstance(done, int) else 0)
+
+
+def _leave_the_pipe() -> NoReturn:
+    """Whoever was reading has gone: so do we, without a word, also when Python shuts down."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
+
+
+def ending(error: BaseException, *, as_json: bool = False) -> int:
+    """Say what went wrong and what to do; the exit code."""
+    if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
+        return INTERRUPTED
+    what, do = words_of(error)
+    if as_json:
+        told = {"error": what, "do": do, "kind": type(error).__name__}
+        if isinstance(error, Unknown):
+            told["nearest"] = list(error.nearest)  # type: ignore[assignment]
+        sys.stderr.write(f"{json.dumps(told)}\n")
+    else:
+        report(what, do)
+    return error.exit_code if isinstance(error, click.ClickException) else 1
+
+
+def report(what: str, do: str) -> None:
+    """An error and its remedy, as people read them."""
+    from rich.text import Text
+
+    screen = console(error=True)
+    screen.print(Text.assemble(("error: ", "bold red"), neutral(what)), soft_wrap=True)
+    if do:
+        screen.print(Text.assemble(("   do: ", "bold green"), neutral(do)), soft_wrap=True)
+
+
+def words_of(error: BaseException) -> tuple[str, str]:
+    """What happened, and what to do about it."""
+    if isinstance(error, Unknown):
+        return _words_of_unknown(error)
+    if isinstance(error, HoldfastError):
+        what, mark, do = str(error).rpartition("; ")
+        return (what, do) if mark else (do, "")
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx else "holdfast"
+        return error.format_message(), f"`{command} --help` shows what it takes"
+    if isinstance(error, click.ClickException):
+        return error.format_message(), ""
+    if isinstance(error, (click.Abort, EOFError)):
+        return "no answer came, so nothing was done", "answer, or say --yes"
+    return (
+        f"this should not have happened: {type(error).__name__}: {error}",
+        "run it again with HOLDFAST_DEBUG=1 to see where, and report it",
+    )
+
+
+def _words_of_unknown(error: Unknown) -> tuple[str, str]:
+    near = f"did you mean {' or '.join(error.nearest)}?" if error.nearest else ""
+    return f"there is no {error.kind} {error.name!r}", " ".join(filter(None, (near, error.do)))

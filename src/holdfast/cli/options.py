@@ -1,0 +1,94 @@
+"""What commands share: the options --store and --json, and the argument SESSION."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from holdfast.engine.doors import Holdfast
+    from holdfast.model.log import Session
+
+LAST = "last"
+"""Stands for the session that changed last."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was said on the command line of every command."""
+
+    store: str | None = None
+    json: bool = False
+
+    @property
+    def url(self) -> str:
+        """Where the store is, whoever said so."""
+        from holdfast.engine.settings import settings
+
+        return settings(self.store).store
+
+    def open(self, *, make: bool = False) -> Holdfast:
+        """Open the store. One that is not there is empty: only `make` brings it into being."""
+        from holdfast.engine import doors
+
+        absent = not make and missing(self.url)
+        return doors.open("memory:" if absent else self.store)
+
+
+def missing(url: str) -> bool:
+    """Whether the store at a URL would be a new file."""
+    from holdfast.engine.plugins import file_of
+
+    file = file_of(url)
+    try:
+        if file:
+            os.stat(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        pass  # opening it will say what is wrong
+    return False
+
+
+def common(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --store and --json, and hand it what was asked as its first argument."""
+
+    @click.option("--store", metavar="PATH", help="Where the log is kept: a path or a URL.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON, one value a line.")
+    @click.pass_context
+    @wraps(function)
+    def command(ctx: click.Context, store: str | None, as_json: bool, **rest: Any) -> Any:
+        before = ctx.find_object(Asked) or Asked()
+        return function(Asked(store or before.store, as_json or before.json), **rest)
+
+    return command
+
+
+def completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The ids that begin so, for the shell, with their titles; nothing where anything fails."""
+    try:
+        asked = ctx.find_object(Asked) or Asked()
+        with Asked(ctx.params.get("store") or asked.store).open() as hf:
+            return [
+                CompletionItem(one.id, help=one.title or None)
+                for one in hf.sessions(limit=200)
+                if one.id.lower().startswith(begun.lower())
+            ]
+    except Exception:  # a shell that completes must never see an error
+        return []
+
+
+session_argument = click.argument("session", shell_complete=completed)
+
+
+def find(hf: Holdfast, name: str) -> Session:
+    """The session of an id, of an unambiguous beginning of one, or the last that changed."""
+    if name == LAST and (newest := hf.sessions(limit=1)):
+        return newest[0]
+    return hf.resolve(name)

@@ -1,0 +1,211 @@
+"""`holdfast show`: what a model would see of a session, or its whole log; never held whole."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import Asked, common, find, session_argument
+
+if TYPE_CHECKING:
+    from holdfast.cli.describing import Piece
+    from holdfast.core.toolcalls import ToolState
+    from holdfast.engine.doors import BlockingSession
+    from holdfast.model.log import Entry, Session
+    from holdfast.model.view import View
+
+
+@click.command()
+@session_argument
+@click.option(
+    "--all", "whole", is_flag=True, help="The whole log, markers and covered entries too."
+)
+@click.option("--at", metavar="ENTRY", default="", help="As it was at an entry: its id or number.")
+@click.option("--full", is_flag=True, help="Long texts in full, as when piped.")
+@common
+def show(asked: Asked, session: str, whole: bool, at: str, full: bool) -> None:
+    """Show the window of a session: what its markers leave visible."""
+    from holdfast.cli.terminal import console, emit
+
+    with asked.open() as hf:
+        opened = hf.session(find(hf, session).id)
+        view = opened.view(at)
+        look = Look(view)
+        steps = stepwise(_log(opened, view) if whole else opened.seen(at))
+        if asked.json:
+            for entry, states in steps:
+                emit(look.as_value(entry, states))
+            return
+        _draw(opened.info, look, steps, whole=whole, full=full or not console().is_terminal)
+
+
+def _log(session: BlockingSession, view: View) -> Iterator[Entry]:
+    for entry in session.entries():
+        if entry.seq > view.last:
+            return
+        yield entry
+
+
+def stepwise(entries: Iterator[Entry]) -> Iterator[tuple[Entry, dict[str, ToolState]]]:
+    """Each entry with the states of its tool calls, held back only until those are known."""
+    from holdfast.core.toolcalls import tool_states
+
+    held: list[Entry] = []
+    for entry in entries:
+        states = tool_states([*held, entry])
+        goes_on = getattr(entry.body, "role", "") in ("user", "assistant")
+        if goes_on:
+            yield from ((one, states) for one in held)
+            held = []
+        held.append(entry)
+        if all(states[call].state in ("completed", "error") for call in states):
+            yield from ((one, states) for one in held)
+            held = []
+    states = tool_states(held)
+    yield from ((one, states) for one in held)
+
+
+class Look:
+    """How a view sees the entries of its session."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.tokens = self.messages = self.summaries = self.covered = 0
+        self._firsts = [span.first for span in view.spans]
+        self._standing = frozenset(view.folded.summaries)
+        self._cleared: dict[int, set[int]] = {}
+        for ref in view.folded.cleared:
+            self._cleared.setdefault(ref.seq, set()).add(ref.ordinal)
+
+    def visible(self, entry: Entry) -> bool:
+        """Whether it is in the window: a message in its spans, or a summary that stands."""
+        if not entry.is_message:
+            return entry.seq in self._standing
+        at = bisect_right(self._firsts, entry.seq) - 1
+        return at >= 0 and entry.seq in self.view.spans[at]
+
+    def cleared(self, entry: Entry) -> frozenset[int]:
+        """The ordinals of its parts whose content has left the window."""
+        return frozenset(self._cleared.get(entry.seq, ()))
+
+    def tokens_of(self, entry: Entry) -> int:
+        """What an entry takes of the window, by estimate."""
+        from holdfast.core.estimate import estimate
+        from holdfast.model.log import Summary
+
+        if isinstance(entry.body, Summary):
+            return estimate(entry.body.text)
+        gone = self.cleared(entry)
+        return sum(count for ordinal, count in enumerate(entry.counts) if ordinal not in gone)
+
+    def count(self, entry: Entry) -> None:
+        """Add an entry to the totals."""
+        if not self.visible(entry):
+            self.covered += entry.is_message
+            return
+        self.tokens += self.tokens_of(entry)
+        self.messages += entry.is_message
+        self.summaries += not entry.is_message
+
+    def as_value(self, entry: Entry, states: dict[str, ToolState]) -> dict[str, Any]:
+        """An entry as JSON: every key, always."""
+        import msgspec
+
+        body = msgspec.to_builtins(entry.body)
+        calls = [part.id for part in getattr(entry.body, "calls", ())]
+        return {
+            "seq": entry.seq,
+            "id": entry.id,
+            "kind": body["kind"],
+            "role": body.get("role", ""),
+            "created": entry.created,
+            "completed": entry.completed,
+            "model": entry.model,
+            "tokens": self.tokens_of(entry),
+            "visible": self.visible(entry),
+            "cleared": sorted(self.cleared(entry)),
+            "calls": {call: states[call].state for call in calls if call in states},
+            "body": body,
+        }
+
+
+def _draw(session: Session, look: Look, steps: Any, *, whole: bool, full: bool) -> None:
+    from holdfast.cli.drawing import Drawing
+
+    drawing = Drawing(full=full)
+    drawing.draw(heading(session, look))
+    for entry, states in steps:
+        look.count(entry)
+        drawing.draw(told(entry, look, states, whole=whole))
+    drawing.draw(ending(session, look, whole=whole, cut=drawing.cut))
+
+
+def heading(session: Session, look: Look) -> Iterator[Piece]:
+    """What a session is, in two lines."""
+    from holdfast.cli.describing import Piece
+    from holdfast.cli.wording import ago, many, path
+
+    yield Piece(session.title or session.id, "bold", 0)
+    facts = (
+        session.id if session.title else "",
+        path(session.project),
+        session.model,
+        many(session.head, "entry"),
+        f"changed {ago(session.updated)}",
+        f"forked from {session.parent} at {session.fork}" if session.parent else "",
+        "archived" if session.archived else "",
+        f"as it was at {look.view.last}" if look.view.last < session.head else "",
+    )
+    yield Piece(" · ".join(filter(None, facts)), "dim", 0)
+
+
+def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool) -> Iterator[Piece]:
+    """One entry: a message with its parts, a summary with its text, any other marker in a line."""
+    from holdfast.cli.describing import ROLES, Piece, marker, parts_of
+    from holdfast.model.log import Summary
+    from holdfast.model.message import Message
+
+    yield Piece("", indent=0)
+    body = entry.body
+    if not isinstance(body, Message):
+        yield Piece(f"#{entry.seq}  {marker(body)}", "magenta", 0)
+        if isinstance(body, Summary) and not whole:
+            yield Piece(body.text, indent=4, body=True)
+        return
+    covered = whole and not look.visible(entry)
+    facts = (
+        f"#{entry.seq}  {body.role}",
+        entry.model,
+        "unfinished" if entry.completed is None and body.role == "assistant" else "",
+        "not in the window" if covered else "",
+    )
+    yield Piece(
+        " · ".join(filter(None, facts)), "dim" if covered else ROLES.get(body.role, "bold"), 0
+    )
+    yield from parts_of(entry, states, look.cleared(entry))
+
+
+def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:
+    """What was shown, in numbers, and what was not."""
+    from holdfast.cli.describing import Piece
+    from holdfast.cli.wording import many
+    from holdfast.model.span import Span
+
+    yield Piece("", indent=0)
+    facts = (
+        f"window: {many(look.messages, 'message')}",
+        many(look.summaries, "summary") if look.summaries else "",
+        f"about {many(look.tokens, 'token')} by estimate",
+        f"{many(look.covered, 'message')} outside it" if look.covered else "",
+    )
+    yield Piece(" · ".join(filter(None, facts)), "dim", 0)
+    hidden = not whole and look.view.spans != (Span(1, look.view.last),)
+    hints = (
+        f"holdfast show {session.id} --all shows the whole log" if hidden else "",
+        "texts were cut for the screen; --full shows them whole" if cut else "",
+    )
+    for hint in filter(None, hints):
+        yield Piece(hint, "dim", 0)

@@ -1,0 +1,81 @@
+"""What reaches the terminal: text that cannot act, colours that switch off, values as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NOTHING = "–"
+"""Stands where there is nothing to show."""
+
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: C0 but tab and line feed, delete, C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which way text runs
+    "\ufff9-\ufffb\U000e0000-\U000e007f"  # text that no terminal shows
+    "\ud800-\udfff]"  # halves of characters, which cannot be written at all
+)
+
+
+def neutral(text: str) -> str:
+    """The same text with everything made visible that a terminal would act upon."""
+    return _ACTING.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def one_line(text: str) -> str:
+    """The same text, neutral and with every run of white space as one blank."""
+    return " ".join(neutral(text).split())
+
+
+def fitted(text: str, width: int) -> str:
+    """One line that takes at most `width` columns, whatever script it is in."""
+    from rich.cells import cell_len, set_cell_size
+
+    line = one_line(text[: width * 8])
+    whole = cell_len(line) <= width and len(text) <= width * 8
+    return line if whole else f"{set_cell_size(line, width - 1).rstrip()}…"
+
+
+def emit(value: Any) -> None:
+    """One value as one line of JSON, in ASCII: whatever text holds, it stays inert."""
+    sys.stdout.write(f"{json.dumps(value, ensure_ascii=True)}\n")
+
+
+def be_tolerant() -> None:
+    """Let a terminal that cannot show a character show a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+@lru_cache(maxsize=8)
+def _console(stream: Any, plain: bool, columns: str) -> Console:
+    from rich.console import Console
+
+    return Console(
+        file=stream,
+        color_system=None if plain else "auto",
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def console(*, error: bool = False) -> Console:
+    """Where things are printed; without any colour when piped or when NO_COLOR is set."""
+    stream = sys.stderr if error else sys.stdout
+    plain = bool(os.environ.get("NO_COLOR"))
+    return _console(stream, plain, os.environ.get("COLUMNS", ""))

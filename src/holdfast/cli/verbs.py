@@ -1,0 +1,59 @@
+"""`holdfast fork`, `rename` and `archive`: what is done to a session as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.options import Asked, common, find, session_argument
+
+if TYPE_CHECKING:
+    from holdfast.model.log import Session
+
+
+@click.command()
+@session_argument
+@click.option(
+    "--at", metavar="ENTRY", default="", help="The last entry to share: its id or number."
+)
+@common
+def fork(asked: Asked, session: str, at: str) -> None:
+    """Begin a session that shares another one up to an entry."""
+    with asked.open() as hf:
+        made = hf.session(find(hf, session).id).fork(at).info
+    say(asked, made, f"{made.id} shares the entries up to {made.fork} with {made.parent}.")
+
+
+@click.command()
+@session_argument
+@click.argument("title")
+@common
+def rename(asked: Asked, session: str, title: str) -> None:
+    """Give a session another title."""
+    with asked.open() as hf:
+        made = hf.session(find(hf, session).id).rename(title)
+    say(asked, made, f"{made.id} is now called “{made.title}”.")
+
+
+@click.command()
+@session_argument
+@click.option("--undo", is_flag=True, help="Bring it back.")
+@common
+def archive(asked: Asked, session: str, undo: bool) -> None:
+    """Put a session away; nothing is deleted, --undo brings it back."""
+    with asked.open() as hf:
+        made = hf.session(find(hf, session).id).archive(not undo)
+    where = "back among the others" if undo else "archived; `holdfast sessions --archived` lists it"
+    say(asked, made, f"{made.id} is {where}.")
+
+
+def say(asked: Asked, session: Session, sentence: str) -> None:
+    """What became of a session: as a value, or as a sentence."""
+    from holdfast.cli.listing import as_value
+    from holdfast.cli.terminal import console, emit, one_line
+
+    if asked.json:
+        emit(as_value(session))
+    else:
+        console().print(one_line(sentence), soft_wrap=True)

@@ -1,0 +1,78 @@
+"""Numbers, sizes and times in the words people use for them."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime
+
+_AGES = (
+    (60, 1, "s"),
+    (3600, 60, "min"),
+    (86_400, 3600, "h"),
+    (14 * 86_400, 86_400, "d"),
+    (60 * 86_400, 7 * 86_400, "wk"),
+)
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def ago(when: int, at: int | None = None) -> str:
+    """How long ago that was; as a date where it is long."""
+    seconds = max(((now() if at is None else at) - when) // 1000, 0)
+    if seconds < 5:
+        return "just now"
+    for limit, unit, word in _AGES:
+        if seconds < limit:
+            return f"{seconds // unit} {word} ago"
+    return date(when)
+
+
+def date(when: int) -> str:
+    """A day, where the reader is."""
+    try:
+        return datetime.fromtimestamp(when / 1000).astimezone().strftime("%Y-%m-%d")
+    except (OverflowError, ValueError, OSError):
+        return "some day"
+
+
+def number(value: int) -> str:
+    """With commas between the thousands."""
+    return f"{value:,}"
+
+
+def many(value: int, word: str, plural: str = "") -> str:
+    """A number and its noun."""
+    return f"{value:,} {word if value == 1 else plural or _plural(word)}"
+
+
+def _plural(word: str) -> str:
+    return f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
+
+
+def size(count: int) -> str:
+    """Bytes, in the largest unit that leaves a number of one to four digits."""
+    amount, units = float(count), ("bytes", "kB", "MB", "GB", "TB")
+    for unit in units:
+        if amount < 1000 or unit == units[-1]:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    raise AssertionError
+
+
+def lasting(milliseconds: int) -> str:
+    """How long something took."""
+    if milliseconds < 1000:
+        return f"{max(milliseconds, 0)} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {seconds % 60:.0f} s"
+
+
+def path(place: str) -> str:
+    """A path as it is written at home."""
+    home = os.path.expanduser("~")
+    inside = place == home or place.startswith(home.rstrip(os.sep) + os.sep)
+    return f"~{place[len(home.rstrip(os.sep)) :]}" if inside and home != os.sep else place
