@@ -111,7 +111,7 @@ def _spotless(body: Body, forms: tuple[str, ...]) -> bool:
 def _forms(secrets: Sequence[str]) -> tuple[str, ...]:
     """Each value as it is and as JSON writes it, the longest first: one may begin another."""
     known = [secret for secret in secrets if len(secret) >= SHORTEST]
-    escaped = [json.dumps(secret)[1:-1] for secret in known]
+    escaped = [json.dumps(s, ensure_ascii=a)[1:-1] for s in known for a in (True, False)]
     slashed = [form.replace("/", r"\/") for form in escaped]
     return tuple(sorted({*known, *escaped, *slashed}, key=len, reverse=True))
 

@@ -82,15 +82,24 @@ _STRATEGIES: dict[type, Callable[[Any], st.SearchStrategy[Any]]] = {
     inspect.FloatType: lambda _: st.floats(allow_nan=False, allow_infinity=False),
     inspect.BoolType: lambda _: st.booleans(),
     inspect.NoneType: lambda _: st.none(),
+    inspect.AnyType: lambda _: _ANYTHING,
     inspect.LiteralType: lambda info: st.sampled_from(info.values),
     inspect.UnionType: lambda info: st.one_of(*map(_strategy, info.types)),
     inspect.TupleType: lambda info: st.tuples(*map(_strategy, info.item_types)),
     inspect.VarTupleType: lambda info: _several(info).map(tuple),
     inspect.ListType: lambda info: _several(info),
+    inspect.FrozenSetType: lambda info: _several(info).map(frozenset),
     inspect.DictType: lambda info: st.dictionaries(
         _strategy(info.key_type), _strategy(info.value_type), max_size=3
     ),
 }
+
+
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | texts(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(), inner, max_size=3),
+    max_leaves=5,
+)
 
 
 def _several(info: Any) -> st.SearchStrategy[list[Any]]:
