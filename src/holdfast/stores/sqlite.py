@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -68,7 +68,8 @@ class Sqlite:
         try:
             self._prepare()
         except apsw.Error as error:
-            self.connection.close()
+            with suppress(apsw.Error):
+                self.connection.close()
             raise mapped(error, self.where) from error
 
     def _prepare(self) -> None:
@@ -141,7 +142,8 @@ class Sqlite:
                 failpoint("store.after_commit")
             finally:
                 if self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
+                    with suppress(apsw.Error):  # why it failed is told, not that undoing failed too
+                        self.connection.execute("ROLLBACK")
 
     def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
         self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
@@ -175,7 +177,10 @@ class Sqlite:
             return
         with self.lock:
             self._closed = True
-            self.connection.close()
+            try:
+                self.connection.close()
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -260,7 +265,8 @@ class SqliteStore:
         try:
             migrate(db, WORDS, time.time_ns() // 1_000_000, str(place))
         except BaseException:
-            db.close()
+            with suppress(HoldfastError):
+                db.close()
             raise
         return cls(db)
 
