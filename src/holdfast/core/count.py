@@ -30,6 +30,9 @@ PIXELS_PER_TOKEN = 750
 SEALED_BYTES_PER_TOKEN = 4
 """Signatures and encrypted text: base64 that its owner counts by length."""
 
+MESSAGE = 4
+"""The frame of a message around its parts."""
+
 CALL = 12
 """The frame of a tool call or result around its content."""
 

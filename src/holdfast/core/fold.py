@@ -127,6 +127,7 @@ def _summarise(state: Folded, entry: Entry, body: Summary) -> Folded:
         kept=tuple(kept),
         summaries=(*(seq for seq in state.summaries if seq not in body.merges), entry.seq),
         cleared=tuple(ref for ref in state.cleared if within(ref.seq, seen)),
+        base=state.context,
     )
 
 
@@ -158,7 +159,7 @@ def _rewind(state: Folded, entry: Entry, body: Rewind) -> Folded:
 
 
 def _note_context(state: Folded, entry: Entry, body: Context) -> Folded:
-    return replace(state, context=entry.seq)
+    return replace(state, context=entry.seq, base=state.base or entry.seq)
 
 
 def _switch(state: Folded, entry: Entry, body: Switch) -> Folded:

@@ -52,7 +52,9 @@ class Folded(Struct, frozen=True, omit_defaults=True):
     repairs: tuple[int, ...] = ()
     """Repairs in force, by their own seq."""
     context: int = 0
-    """The newest snapshot of volatile context, by its own seq."""
+    """The newest snapshot of context, by its own seq."""
+    base: int = 0
+    """The snapshot that the sections show: the newest when the newest summary was made."""
     switch: int = 0
     """The newest change of model or policy, by its own seq."""
     epoch: int = 0
@@ -133,7 +135,11 @@ class Checkpoint(
 class Context(
     Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="context"
 ):
-    """A snapshot of the volatile sections, against which later differences are told."""
+    """A snapshot of what surrounds the conversation, against which later differences are told.
+
+    Its sections are shown at their place from the next compaction on; until then what has changed
+    is told once, by a message at the tail, so that what a provider has cached stays a prefix.
+    """
 
     sections: dict[str, str]
 

@@ -1,0 +1,288 @@
+"""From what is visible to exactly what will be sent.
+
+Rule 1: sections stand in the policy's order; inside history the log's order is never changed.
+Rule 2: a block carries its source and the rule that kept it; nothing is in the window without both.
+Rule 3: assembling never fails: what is too much is told as `over` and `shortages`.
+Rule 4: what changes from call to call (chat files, reminder) stands behind the last breakpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.core.boundary import just_asked
+from holdfast.core.count import MESSAGE, weigh
+from holdfast.core.estimate import estimate
+from holdfast.core.scaffold import wrap
+from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
+from holdfast.model.message import Media, Message, Part, Text, ToolResult
+from holdfast.model.policy import Place, Policy
+from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
+
+VOLATILE: frozenset[SectionName] = frozenset({"chat_files", "reminder"})
+"""Sections that may differ from call to call without a marker."""
+
+CONVERSATION: frozenset[SectionName] = frozenset({"history", "current"})
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """What surrounds the conversation this time: given by the caller and the sources."""
+
+    system: str = ""
+    examples: tuple[Message, ...] = ()
+    sections: dict[str, str] = {}
+    """Text by section, as the snapshot in force has it."""
+    pins: tuple[tuple[Pinned, Entry | None], ...] = ()
+    chat_files: str = ""
+    reminder: str = ""
+    tools: tuple[Tool, ...] = ()
+    tools_tokens: int = 0
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """What is visible of the log: messages in order, the summaries, and what stands."""
+
+    folded: Folded
+    messages: tuple[Entry, ...] = ()
+    summaries: tuple[Entry, ...] = ()
+
+
+def assemble(
+    seen: Seen, around: Surroundings, policy: Policy, budget: Budget, model: str
+) -> Window:
+    """The window of what is visible, under a policy."""
+    places = policy.order(bool(seen.summaries))
+    made = _Sections(seen, around, policy)
+    blocks: list[Block] = []
+    for place in places:
+        blocks += made.blocks(place)
+    blocks = _with_reminder(blocks, policy, budget, around.tools_tokens)
+    tokens = around.tools_tokens + sum(block.tokens for block in blocks)
+    over = max(0, tokens - budget.room)
+    window = Window(
+        model=model,
+        blocks=tuple(blocks),
+        budget=budget,
+        tools=around.tools,
+        tokens=Count(tokens=tokens),
+        breakpoints=breakpoints(blocks, bool(around.tools)),
+        over=over,
+        asks=_asks(policy, tokens, over, budget),
+    )
+    return replace(window, shortages=shortages(window))
+
+
+class _Sections:
+    """Makes the blocks of each section, once."""
+
+    def __init__(self, seen: Seen, around: Surroundings, policy: Policy) -> None:
+        self._seen, self._around, self._policy = seen, around, policy
+        self._kept = frozenset(seen.folded.kept)
+        self._cleared = frozenset((ref.seq, ref.ordinal) for ref in seen.folded.cleared)
+        tail = [entry for entry in seen.messages if entry.seq not in self._kept]
+        bodies = [entry.body for entry in tail if isinstance(entry.body, Message)]
+        asked = just_asked(bodies)
+        self._history, self._current = tail[:asked], tail[asked:]
+
+    def blocks(self, place: Place) -> list[Block]:
+        make = _MAKERS.get(place.section)
+        return make(self, place) if make else self._text(place)
+
+    def _text(self, place: Place) -> list[Block]:
+        content = self._around.sections.get(place.section, "")
+        return (
+            [_said(place, content, f"source {place.section}", "stable section")] if content else []
+        )
+
+    def system(self, place: Place) -> list[Block]:
+        content = self._around.system
+        return [_said(place, content, "system prompt", "given")] if content else []
+
+    def examples(self, place: Place) -> list[Block]:
+        return [
+            Block(
+                section="examples",
+                role=message.role,
+                parts=message.parts,
+                tokens=_tokens(message.parts),
+                source="example",
+                rule="given",
+            )
+            for message in self._around.examples
+        ]
+
+    def pins(self, place: Place) -> list[Block]:
+        shown = {entry.seq for entry in self._seen.messages}
+        return [
+            _said(place, _pinned(pin, entry), f"pin {pin.id}", "pinned")
+            for pin, entry in self._around.pins
+            if not (pin.seq and pin.seq in shown)
+        ]
+
+    def summary(self, place: Place) -> list[Block]:
+        blocks: list[Block] = []
+        for entry in self._seen.summaries:
+            if isinstance(entry.body, Summary):
+                content = _summary(entry.body, self._policy)
+                block = _said(place, content, f"summary {entry.id}", "stands for what it covers")
+                blocks.append(replace(block, entry=entry.id, seq=entry.seq))
+        return blocks
+
+    def kept(self, place: Place) -> list[Block]:
+        kept = [entry for entry in self._seen.messages if entry.seq in self._kept]
+        return [self._entry(entry, "kept", "kept word for word") for entry in kept]
+
+    def history(self, place: Place) -> list[Block]:
+        return [self._entry(entry, "history", "visible") for entry in self._history]
+
+    def current(self, place: Place) -> list[Block]:
+        return [self._entry(entry, "current", "just asked") for entry in self._current]
+
+    def chat_files(self, place: Place) -> list[Block]:
+        content = self._around.chat_files
+        return [_said(place, content, "chat files", "in the chat")] if content else []
+
+    def reminder(self, place: Place) -> list[Block]:
+        content = self._around.reminder
+        return [_said(place, content, "reminder", "said last")] if content else []
+
+    def _entry(self, entry: Entry, section: SectionName, rule: str) -> Block:
+        assert isinstance(entry.body, Message)
+        parts, tokens = entry.body.parts, sum(entry.counts) + MESSAGE
+        if self._cleared:
+            parts, tokens = self._without_cleared(entry, parts, tokens)
+        return Block(
+            section=section,
+            role=entry.body.role,
+            parts=parts,
+            tokens=tokens,
+            entry=entry.id,
+            seq=entry.seq,
+            source=f"entry {entry.seq}",
+            rule=rule,
+            provider=entry.provider,
+            model=entry.model,
+        )
+
+    def _without_cleared(
+        self, entry: Entry, parts: tuple[Part, ...], tokens: int
+    ) -> tuple[tuple[Part, ...], int]:
+        if not any((entry.seq, ordinal) in self._cleared for ordinal in range(len(parts))):
+            return parts, tokens
+        shown = tuple(
+            placeholder(part, Handle(entry.id, ordinal), _counted(entry, ordinal))
+            if (entry.seq, ordinal) in self._cleared
+            else part
+            for ordinal, part in enumerate(parts)
+        )
+        return shown, _tokens(shown)
+
+
+_MAKERS: dict[str, Callable[[_Sections, Place], list[Block]]] = {
+    "system": _Sections.system,
+    "examples": _Sections.examples,
+    "pins": _Sections.pins,
+    "summary": _Sections.summary,
+    "kept": _Sections.kept,
+    "history": _Sections.history,
+    "current": _Sections.current,
+    "chat_files": _Sections.chat_files,
+    "reminder": _Sections.reminder,
+}
+
+
+def placeholder(part: Part, handle: Handle, tokens: int) -> Part:
+    """What stands for a part whose content has left the window: what it was, and its handle."""
+    note = f"[{part_name(part)} cleared · {tokens} tokens · recall {handle}]"
+    if isinstance(part, ToolResult):
+        return ToolResult(part.call, note, part.error, part.name)
+    return Text(note, scaffold="system-reminder")
+
+
+def part_name(part: Part) -> str:
+    """What a part is, for people."""
+    return type(part).__name__.removesuffix("Text").lower() or "text"
+
+
+def breakpoints(blocks: Sequence[Block], tools: bool) -> tuple[int, ...]:
+    """Where a cache may end: tools, the stable sections, the history, the newest stable block."""
+    changing = next((i for i, b in enumerate(blocks) if b.section in VOLATILE), len(blocks))
+    talk = next((i for i, b in enumerate(blocks) if b.section in CONVERSATION), changing)
+    turn = next((i for i, b in enumerate(blocks) if b.section == "current"), changing)
+    marks = {min(talk, changing) - 1, min(turn, changing) - 1, changing - 1}
+    return tuple(sorted({index for index in marks if index >= 0} | ({-1} if tools else set())))
+
+
+def shortages(window: Window) -> tuple[Shortage, ...]:
+    """What besides tokens there is too much of."""
+    found: list[Shortage] = []
+    images = sum(_images(block.parts) for block in window.blocks)
+    limits = window.budget
+    if limits.most_images and images > limits.most_images:
+        found.append(Shortage(what="images", have=images, limit=limits.most_images))
+    if limits.most_tools and len(window.tools) > limits.most_tools:
+        found.append(Shortage(what="tools", have=len(window.tools), limit=limits.most_tools))
+    return tuple(found)
+
+
+def _images(parts: Sequence[Part]) -> int:
+    own = sum(isinstance(part, Media) for part in parts)
+    return own + sum(len(part.media) for part in parts if isinstance(part, ToolResult))
+
+
+def _said(place: Place, content: str, source: str, rule: str) -> Block:
+    text = wrap(place.tag, content) if place.tag else content
+    scaffold = place.tag or place.section
+    return Block(
+        section=place.section,
+        role=place.role,
+        parts=(Text(text, scaffold=scaffold),),
+        tokens=estimate(text) + MESSAGE,
+        source=source,
+        rule=rule,
+    )
+
+
+def _summary(body: Summary, policy: Policy) -> str:
+    pieces = (policy.summary_preamble, body.text, body.ledger)
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _pinned(pin: Pinned, entry: Entry | None) -> str:
+    if pin.fact:
+        return pin.fact
+    if entry is not None and isinstance(entry.body, Message):
+        return entry.body.text
+    return f"file {pin.path}" if pin.path else f"entry {pin.seq}"
+
+
+def _tokens(parts: Sequence[Part]) -> int:
+    return sum(map(weigh, parts)) + MESSAGE
+
+
+def _counted(entry: Entry, ordinal: int) -> int:
+    return entry.counts[ordinal] if ordinal < len(entry.counts) else 0
+
+
+def _with_reminder(
+    blocks: list[Block], policy: Policy, budget: Budget, tools_tokens: int
+) -> list[Block]:
+    """A reminder that may be left out is, where it would not fit."""
+    if not policy.reminder_if_it_fits:
+        return blocks
+    rest = [block for block in blocks if block.section != "reminder"]
+    taken = tools_tokens + sum(block.tokens for block in rest)
+    last = sum(block.tokens for block in blocks if block.section == "reminder")
+    return blocks if taken + last <= budget.room else rest
+
+
+def _asks(policy: Policy, tokens: int, over: int, budget: Budget) -> tuple[str, ...]:
+    if not (policy.asks_before_overlong and over):
+        return ()
+    return (
+        f"About {tokens:,} tokens would be sent, {over:,} more than the {budget.room:,} that fit. "
+        "Send it all the same?",
+    )

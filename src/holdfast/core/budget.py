@@ -1,0 +1,77 @@
+"""How a window is split: what a prompt may take, and what each section gets of it.
+
+The order: output first, then a margin for error, then system prompt and tools as measured, then the
+slices for the repo map, memory and pins, then chat files, and history takes what is left, up to its
+own cap where a policy has one. What was just asked always goes in.
+
+Reserves shrink with small windows: no fixed number may leave a small model without room.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.model.profile import Profile
+from holdfast.model.window import Block, Budget, BudgetConfig
+
+OUTPUT_SHARE = 4
+"""The output reserve is at most this part of the window: a quarter."""
+
+SMALLEST_SHARE = 4
+"""A slice's lower bound is at most this part of what remains."""
+
+
+def budget(profile: Profile, config: BudgetConfig, system: int = 0) -> Budget:
+    """The budget of a model under a policy, with the system prompt and tools as measured."""
+    window = int(profile.window * config.usable_fraction)
+    output = min(config.output_reserve, profile.output_limit, window // OUTPUT_SHARE)
+    reserved = min(config.usable_reserved, window // OUTPUT_SHARE)
+    margin = round((window - output - reserved) * config.safety_margin_fraction)
+    room = window - output - reserved - margin
+    if profile.input_limit:
+        room = min(room, profile.input_limit)
+    fixed = config.system_prompt_reserve or system
+    left = max(0, room - fixed)
+    return Budget(
+        window=profile.window,
+        output=output,
+        margin=margin,
+        room=room,
+        system=fixed,
+        repo_map=_slice(left, config.repo_map_fraction, config.repo_map_min, config.repo_map_max),
+        memory=_slice(left, config.memory_fraction, 0, config.memory_max),
+        pins=int(left * config.pins_fraction),
+        chat_files=left // 2,
+        history=_history(left, profile.window, config),
+        request_bytes=profile.request_bytes,
+        most_images=profile.most_images,
+        most_tools=profile.most_tools,
+        most_breakpoints=4 if profile.can("cache_breakpoints") else 0,
+    )
+
+
+def clamp(value: float, least: int, most: int) -> int:
+    """A value held between two bounds; the upper one wins."""
+    return int(min(max(value, least), most))
+
+
+def _slice(left: int, fraction: float, least: int, most: int) -> int:
+    return clamp(left * fraction, min(least, left // SMALLEST_SHARE), most)
+
+
+def _history(left: int, window: int, config: BudgetConfig) -> int:
+    """A capped history is a share of the window; one without a cap takes what is left."""
+    if not config.chat_history_capped:
+        return left
+    share = window * config.chat_history_fraction
+    return min(left, clamp(share, config.chat_history_min, config.chat_history_max))
+
+
+def spend(budget: Budget, chat_files: int) -> Budget:
+    """The budget once the chat files are known: history gets what they leave."""
+    return replace(budget, chat_files=chat_files, history=max(0, budget.history - chat_files))
+
+
+def largest(blocks: tuple[Block, ...], many: int = 3) -> tuple[Block, ...]:
+    """The blocks that take most: what to name when something does not fit."""
+    return tuple(sorted(blocks, key=lambda block: block.tokens, reverse=True)[:many])

@@ -1,0 +1,251 @@
+"""What is done to a window so that a provider accepts it, whatever was cut, aborted or imported.
+
+Rule 1: repair is a function of the blocks alone: no clock, no chance; repairing twice changes nothing.
+Rule 2: only the request changes, never the log; and every change is stated.
+Rule 3: an early block is never repaired differently because of a later one, but for the block that a
+        cut, an interruption or an answer really concerns: the prefix stays cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.core.count import MESSAGE, weigh
+from holdfast.model.message import Media, Part, Text, ToolCall, ToolResult
+from holdfast.model.window import Block
+
+INTERRUPTED = "[no result: the call was interrupted]"
+LEFT_OUT = "[The conversation before this point is not shown.]"
+CONTINUE = "[Continue.]"
+
+
+class Fix(Struct, frozen=True, kw_only=True):
+    """One thing that was repaired."""
+
+    what: str
+    source: str
+    """The block it concerns, for people."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What the repair has to keep to, by provider."""
+
+    image_bytes: int = 5 * 1024 * 1024
+    prefill: bool = False
+    """Whether a conversation may end with the assistant's words."""
+
+
+class Repaired(Struct, frozen=True, kw_only=True):
+    """The blocks as they can be sent, and what was done to them."""
+
+    blocks: tuple[Block, ...]
+    fixes: tuple[Fix, ...] = ()
+
+
+Step = Callable[[list[Block], list[Fix], Limits], list[Block]]
+
+
+def repair(blocks: Sequence[Block], limits: Limits | None = None) -> Repaired:
+    """The blocks with everything mended that a provider would refuse."""
+    fixes: list[Fix] = []
+    made = list(blocks)
+    for step in STEPS:
+        made = step(made, fixes, limits or Limits())
+    return Repaired(blocks=tuple(made), fixes=tuple(fixes))
+
+
+def text_is_sendable(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Lone surrogates have no place in UTF-8: each becomes U+FFFD, in the request only."""
+    return [
+        _each_part(block, fixes, _without_surrogates, "lone surrogates replaced")
+        for block in blocks
+    ]
+
+
+def images_are_small_enough(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """A picture that no provider takes is replaced by a line that says so."""
+
+    def shown(part: Part) -> Part:
+        if isinstance(part, Media) and len(part.data) > limits.image_bytes:
+            return Text(f"[{part.type} of {len(part.data):,} bytes left out: too large to send]")
+        if isinstance(part, ToolResult) and part.media:
+            small = tuple(m for m in part.media if len(m.data) <= limits.image_bytes)
+            if len(small) < len(part.media):
+                gone = len(part.media) - len(small)
+                note = f"{part.output}\n[{gone} pictures left out: too large to send]"
+                return replace(part, media=small, output=note)
+        return part
+
+    return [_each_part(block, fixes, shown, "a picture too large to send") for block in blocks]
+
+
+def nothing_is_empty(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Empty text is left out, and a message with nothing left goes whole."""
+    made: list[Block] = []
+    for block in blocks:
+        parts = tuple(p for p in block.parts if not (isinstance(p, Text) and not p.text.strip()))
+        if len(parts) < len(block.parts):
+            fixes.append(Fix(what="empty text left out", source=block.source))
+        if parts:
+            made.append(_with(block, parts))
+    return made
+
+
+def call_ids_are_unique(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """The second call of an id gets another one, and so does the result that follows it."""
+    times: dict[str, int] = {}
+    current: dict[str, str] = {}
+    made: list[Block] = []
+    for block in blocks:
+        parts: list[Part] = []
+        for part in block.parts:
+            if isinstance(part, ToolCall):
+                id = part.id or "call"
+                times[id] = times.get(id, 0) + 1
+                current[part.id] = id if times[id] == 1 else f"{id}_{times[id]}"
+                part = _renamed(part, current[part.id], fixes, block)
+            elif isinstance(part, ToolResult) and current.get(part.call, part.call) != part.call:
+                part = replace(part, call=current[part.call])
+            parts.append(part)
+        made.append(_with(block, tuple(parts)))
+    return made
+
+
+def _renamed(part: ToolCall, id: str, fixes: list[Fix], block: Block) -> ToolCall:
+    if id == part.id:
+        return part
+    fixes.append(
+        Fix(what=f"call {part.id!r} renamed to {id!r}: its id is used twice", source=block.source)
+    )
+    return replace(part, id=id)
+
+
+def every_call_is_answered(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Results stand right behind their call's message, each once; a missing one is an error result."""
+    results = _first_results(blocks)
+    asked = {part.id for block in blocks for part in block.parts if isinstance(part, ToolCall)}
+    made: list[Block] = []
+    for block in blocks:
+        stay = tuple(p for p in block.parts if not isinstance(p, ToolResult))
+        orphans = [p for p in block.parts if isinstance(p, ToolResult) and p.call not in asked]
+        if orphans:
+            fixes.append(Fix(what="a result whose call is gone, told as text", source=block.source))
+            stay = (*stay, *(_as_text(result) for result in orphans))
+        if stay:
+            role = "user" if block.role == "tool" else block.role
+            made.append(_with(replace(block, role=role), stay))
+        calls = [part for part in stay if isinstance(part, ToolCall)]
+        if calls:
+            made += _answers(block, calls, results, fixes)
+    return made
+
+
+def _first_results(blocks: Sequence[Block]) -> dict[str, tuple[ToolResult, Block]]:
+    found: dict[str, tuple[ToolResult, Block]] = {}
+    for block in blocks:
+        for part in block.parts:
+            if isinstance(part, ToolResult):
+                found.setdefault(part.call, (part, block))
+    return found
+
+
+def _answers(
+    block: Block,
+    calls: Sequence[ToolCall],
+    results: dict[str, tuple[ToolResult, Block]],
+    fixes: list[Fix],
+) -> list[Block]:
+    """One tool message with the results of these calls, in their order."""
+    parts: list[Part] = []
+    home = block
+    for call in calls:
+        if call.id in results:
+            result, home = results[call.id]
+            parts.append(result)
+        else:
+            fixes.append(Fix(what=f"call {call.id!r} has no result", source=block.source))
+            parts.append(ToolResult(call.id, INTERRUPTED, True, call.name))
+    return [_with(replace(home, role="tool", section=home.section), tuple(parts))]
+
+
+def _as_text(result: ToolResult) -> Text:
+    return Text(
+        f"[result of a call that is not shown]\n{result.output}", scaffold="system-reminder"
+    )
+
+
+def the_user_speaks_first(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Where a cut left the assistant's words in front, a line of ours stands before them."""
+    for index, block in enumerate(blocks):
+        if block.role in ("system", "developer"):
+            continue
+        if block.role == "user":
+            return blocks
+        fixes.append(Fix(what="a line put before the first reply", source=block.source))
+        return [*blocks[:index], _note(block, LEFT_OUT), *blocks[index:]]
+    return blocks
+
+
+def the_user_speaks_last(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Most models refuse a conversation that ends with their own words."""
+    last = next((b for b in reversed(blocks) if b.role not in ("system", "developer")), None)
+    if last is None or limits.prefill or last.role != "assistant":
+        return blocks
+    fixes.append(Fix(what="a line put behind the last reply", source=last.source))
+    return [*blocks, _note(last, CONTINUE)]
+
+
+def _note(beside: Block, text: str) -> Block:
+    return Block(
+        section=beside.section,
+        role="user",
+        parts=(Text(text, scaffold="system-reminder"),),
+        tokens=MESSAGE + 10,
+        source="repair",
+        rule="so that the request is valid",
+    )
+
+
+STEPS: tuple[Step, ...] = (
+    text_is_sendable,
+    images_are_small_enough,
+    nothing_is_empty,
+    call_ids_are_unique,
+    every_call_is_answered,
+    the_user_speaks_first,
+    the_user_speaks_last,
+)
+
+
+def _with(block: Block, parts: tuple[Part, ...]) -> Block:
+    if parts == block.parts:
+        return block
+    return replace(block, parts=parts, tokens=sum(map(weigh, parts)) + MESSAGE)
+
+
+def _each_part(block: Block, fixes: list[Fix], change: Callable[[Part], Part], what: str) -> Block:
+    parts = tuple(change(part) for part in block.parts)
+    if all(new is old for new, old in zip(parts, block.parts, strict=True)):
+        return block
+    fixes.append(Fix(what=what, source=block.source))
+    return _with(block, parts)
+
+
+def _without_surrogates(part: Part) -> Part:
+    changed: dict[str, str] = {}
+    for name in ("text", "output", "input", "name", "id", "call"):
+        value = getattr(part, name, "")
+        if isinstance(value, str) and not value.isascii() and _has_surrogate(value):
+            changed[name] = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return replace(part, **changed) if changed else part
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
