@@ -18,6 +18,10 @@ def _no_progress(done: int, total: int) -> None:
     pass
 
 
+def _never(tally: Tally) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Trial:
     """How to run a row: from which seed, where, how much of it, and against which store."""
@@ -28,6 +32,8 @@ class Trial:
     store: str = "holdfast"
     """A name in `stores.STORES`: Holdfast's own, or a mutant of it."""
     progress: Callable[[int, int], None] = _no_progress
+    enough: Callable[[Tally], bool] = _never
+    """When to stop early: a mutant need not be caught twice."""
 
 
 @dataclass
@@ -86,7 +92,7 @@ GOOD = Verdict()
 def show(console: Console, seed: int, rows: Sequence[tuple[str, Tally]]) -> None:
     """Print the board, then what went wrong in words."""
     table = Table(title=f"fault board · seed {seed}", title_justify="left")
-    table.add_column("fault")
+    table.add_column("fault", no_wrap=True)
     for name in ("tried", "survived", "acknowledged and lost", "corrupt", "silent"):
         table.add_column(name, justify="right")
     table.add_column("")

@@ -1,9 +1,9 @@
-"""A disk that remembers: every write, sync and deletion on tape, and the disks a power cut could leave.
+"""A disk with a tape running: what was written, and the disks that a power cut could leave.
 
 What is modelled: a sync makes everything written to that file so far last, and the first sync of a
-file just made syncs its directory, as SQLite does, so that every name made or deleted there lasts; of
-what was done since, any part may be there or not, in sectors of 512 bytes. What is not: a sync that
-lies, and bytes that change by themselves.
+file just made syncs its directory, as SQLite does, so that every name made or deleted there lasts;
+of what was done since, any part may be there or not, in sectors of 512 bytes. What is not: a sync
+that lies, and bytes that change by themselves.
 """
 
 from __future__ import annotations

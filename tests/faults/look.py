@@ -39,7 +39,9 @@ def compare(found: State, states: Sequence[State], acknowledged: int) -> Verdict
         if found == states[earlier]:
             lost = acknowledged - earlier
             return Verdict(f"{lost} of {acknowledged} acknowledged steps are lost", lost=lost)
-    return Verdict(f"no state after any step: {difference(found, states[acknowledged])}", corrupt=True)
+    return Verdict(
+        f"no state after any step: {difference(found, states[acknowledged])}", corrupt=True
+    )
 
 
 def difference(found: State, wanted: State) -> str:

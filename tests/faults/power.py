@@ -1,9 +1,9 @@
-"""Row 2: the power goes. Every disk that a cut could leave is opened, at every I/O of a workload."""
+"""Row 2: the power goes, at every I/O of a workload. Each disk it could leave is opened."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -24,28 +24,35 @@ ENOUGH = 100_000
 
 
 def run(trial: Trial) -> Tally:
-    """The short form samples the disks of one workload; the long form takes many workloads whole."""
+    """The short form cuts one workload; the long form as many as it takes."""
     tally = Tally()
     if not trial.long:
-        tally.add(cut(trial.folder, trial.store, trial.seed, each=1, one_in=6))
-        return tally
+        return cut(trial.folder, trial.store, trial.seed, each=1, enough=trial.enough)
     seeds = (range(first, first + 8) for first in count(trial.seed, 8))
     while tally.tried < ENOUGH:
-        batch = [(trial.folder / str(s), trial.store, s, 3, 1) for s in next(seeds)]
+        batch = [(trial.folder / str(s), trial.store, s, 3) for s in next(seeds)]
         for part in scattered(cut, batch):
             tally.add(part)
             trial.progress(min(tally.tried, ENOUGH), ENOUGH)
     return tally
 
 
-def cut(folder: Path, store: str, seed: int, each: int, one_in: int) -> Tally:
-    """Judge the disks of one workload: `each` random and torn ones at a point, one point in so many."""
+def cut(
+    folder: Path,
+    store: str,
+    seed: int,
+    each: int,
+    enough: Callable[[Tally], bool] = lambda tally: False,
+) -> Tally:
+    """Judge the disks of one workload, `each` being how many random and torn ones at a point."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "store.db"
     tape = record(path, store, seed)
     tally, random = Tally(), Random(seed)
-    for where, acknowledged, files in disks(tape, path, random, each, one_in):
+    for where, acknowledged, files in disks(tape, path, random, each):
         tally.count(f"seed {seed}, {where}", judge(path, files, seed, acknowledged))
+        if enough(tally):
+            break
     shutil.rmtree(folder)
     return tally
 
@@ -66,15 +73,13 @@ def record(path: Path, store: str, seed: int) -> Tape:
 
 
 def disks(
-    tape: Tape, path: Path, random: Random, each: int, one_in: int
+    tape: Tape, path: Path, random: Random, each: int
 ) -> Iterator[tuple[str, int, dict[str, bytes]]]:
-    """Every different disk that a cut could leave, with the steps that were acknowledged by then."""
+    """Every different disk a cut could leave, with the steps acknowledged by then."""
     platter, acknowledged, seen = Platter(str(path)), 0, set[bytes]()
     for number, op in enumerate(tape):
         platter.play(op)
         acknowledged += op.kind == "acknowledge"
-        if op.kind not in ("acknowledge", "sync") and number % one_in:
-            continue  # what is sampled never leaves out an acknowledgement or a sync
         for mode in MODES:
             for _ in range(each if mode in ("some", "torn") else 1):
                 files = platter.left(mode, random)

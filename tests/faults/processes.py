@@ -16,13 +16,11 @@ T = TypeVar("T")
 def context() -> ForkServerContext:
     """Where children come from: they start in milliseconds, with everything imported already."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["tests.faults.workload", "tests.faults.stores"])
+    made.set_forkserver_preload([f"tests.faults.{row}" for row in ("kills", "power", "crowd")])
     return made
 
 
-def scattered(
-    function: Callable[..., T], many: Sequence[Iterable[Any]]
-) -> Iterator[T]:
+def scattered(function: Callable[..., T], many: Sequence[Iterable[Any]]) -> Iterator[T]:
     """The results of a function for each set of arguments, worked out on every core."""
     with context().Pool(min(os.cpu_count() or 1, len(many))) as pool:
         yield from pool.imap(_Spread(function), [tuple(each) for each in many])

@@ -1,16 +1,18 @@
-"""Holdfast's store, and mutants of it that must each fail a row; made by subclassing, in tests only."""
+"""Holdfast's store, and mutants of it that must each fail a row; made by subclassing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any
 
 from holdfast.errors import Unavailable
+from holdfast.failpoints import failpoint
 from holdfast.model.log import Draft, Entry
 from holdfast.model.reply import Call
 from holdfast.model.span import Spans
 from holdfast.model.store import Expect
+from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.log import SqlLog
 from holdfast.stores.sqlite import Sqlite, SqliteStore
 
@@ -41,33 +43,34 @@ class Deferred(Sqlite):
 class Early(Sqlite):
     """A write is told as done before it is committed."""
 
-    _pending = 0
+    _waiting = 0
 
     @contextmanager
-    def _early(self) -> Iterator[None]:
+    def _transaction(self, begin: str) -> Iterator[None]:
         if not self.connection.in_transaction:
-            self.run("BEGIN IMMEDIATE")
+            self.run(begin)
+            failpoint("store.after_begin")
         yield
-        self._pending += 1
-        if self._pending % 4 == 0:
-            self.run("COMMIT")
+        self._waiting += begin != "BEGIN"
+        if self._waiting % 4 == 0:
+            self._commit()
 
-    def writing(self) -> AbstractContextManager[None]:
-        return self._early()
+    def rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+        if "checkpoint" in sql and self.connection.in_transaction:
+            self._commit()
+        return super().rows(sql, values)
 
-    @contextmanager
-    def _peek(self) -> Iterator[None]:
-        yield
-
-    def reading(self) -> AbstractContextManager[None]:
-        return self._peek() if self.connection.in_transaction else super().reading()
+    def _commit(self) -> None:
+        failpoint("store.before_commit")
+        self.run("COMMIT")
+        failpoint("store.after_commit")
 
 
 class Swallowing(Sqlite):
     """A commit that fails is taken for one that worked."""
 
     def run(self, sql: str, values: tuple[Any, ...] = ()) -> None:
-        with suppress(Unavailable) if sql == "COMMIT" else _nothing():
+        with suppress(Unavailable) if sql == "COMMIT" else nullcontext():
             super().run(sql, values)
 
 
@@ -78,24 +81,12 @@ class Raw(Sqlite):
         self.connection.execute(sql, values)
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
 class Keyless(SqlLog):
-    """A key is taken and forgotten."""
+    """A key is taken, and never looked for again."""
 
-    async def append(
-        self,
-        session: str,
-        drafts: Sequence[Draft],
-        *,
-        key: str = "",
-        expect: Expect | None = None,
-        call: Call | None = None,
-    ) -> tuple[Entry, ...]:
-        return await super().append(session, drafts, expect=expect, call=call)
+    def _made_with(self, session: str, number: int, key: str) -> tuple[Entry, ...]:
+        self._db.run("DELETE FROM keys")
+        return ()
 
 
 class Careless(SqlLog):

@@ -1,4 +1,4 @@
-"""What the store is doing when a fault strikes: steps that can be retried, and the states between them.
+"""What the store is doing when a fault strikes: steps, and the states between them.
 
 Every row of the board plays the same kind of session: it creates, appends, forks, indexes,
 checkpoints and erases. The memory store says what the log should hold after each step.
@@ -11,6 +11,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from holdfast.engine.doors import drive
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Body, Clear, Draft, PartRef, Pin, Session
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
@@ -20,7 +21,6 @@ from holdfast.model.store import Page
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.engine.doors import drive
 
 NOON = 1_760_000_000_000
 
@@ -128,7 +128,13 @@ class _Writer:
         self._random, self._name, self._made = random, name, 0
 
     def append(
-        self, session: str, many: int, *, size: int = 0, call: bool = False, marker: Body | None = None
+        self,
+        session: str,
+        many: int,
+        *,
+        size: int = 0,
+        call: bool = False,
+        marker: Body | None = None,
     ) -> Append:
         drafts = [self._draft(self._message(size)) for _ in range(many)]
         if marker:
