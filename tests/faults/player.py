@@ -39,13 +39,14 @@ class Player:
         return verdict
 
     def _insist(self, step: Step) -> Verdict:
+        last = ""
         for attempt in range(TRIES):
             before = len(self._fault.struck)
             try:
                 self._attempt(step, again=attempt > 0)
             except HoldfastError as error:
                 self._recover(attempt)
-                last = error
+                last = str(error)
             except Exception as error:
                 return Verdict(f"{type(error).__name__}, which is not ours: {error}", silent=True)
             else:
