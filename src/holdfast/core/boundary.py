@@ -1,6 +1,6 @@
 """Where a log may be cut without breaking a rule.
 
-Rule 1: what follows is told of messages in order; a cut before index `i` keeps `i` and all after it.
+Rule 1: messages come in order; a cut before index `i` keeps `i` and all after it.
 Rule 2: each rule is a function that forbids some cuts; a cut is legal where none forbids it.
 Rule 3: every strategy asks here; none invents its own.
 """

@@ -1,9 +1,9 @@
 """What is done to a window so that a provider accepts it, whatever was cut, aborted or imported.
 
-Rule 1: repair is a function of the blocks alone: no clock, no chance; repairing twice changes nothing.
+Rule 1: repair depends on the blocks alone, no clock, no chance; done twice it changes nothing more.
 Rule 2: only the request changes, never the log; and every change is stated.
-Rule 3: an early block is never repaired differently because of a later one, but for the block that a
-        cut, an interruption or an answer really concerns: the prefix stays cached.
+Rule 3: a block is never repaired differently because of a later one, but for what a cut, an
+        interruption or an answer really concerns: the prefix stays cached.
 """
 
 from __future__ import annotations
@@ -124,13 +124,16 @@ def _renamed(part: ToolCall, id: str, fixes: list[Fix], block: Block) -> ToolCal
 
 
 def every_call_is_answered(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
-    """Results stand right behind their call's message, each once; a missing one is an error result."""
+    """Results stand right behind their call, each once; a missing one is an error result."""
     results = _first_results(blocks)
     asked = {part.id for block in blocks for part in block.parts if isinstance(part, ToolCall)}
     made: list[Block] = []
     for block in blocks:
         stay = tuple(p for p in block.parts if not isinstance(p, ToolResult))
-        orphans = [p for p in block.parts if isinstance(p, ToolResult) and p.call not in asked]
+        told = [p for p in block.parts if isinstance(p, ToolResult)]
+        orphans = [result for result in told if result.call not in asked]
+        if any(results[result.call][0] is not result for result in told):
+            fixes.append(Fix(what="a second result of one call left out", source=block.source))
         if orphans:
             fixes.append(Fix(what="a result whose call is gone, told as text", source=block.source))
             stay = (*stay, *(_as_text(result) for result in orphans))

@@ -10,7 +10,7 @@ from holdfast.model.message import Role
 from holdfast.model.window import BudgetConfig, SectionName
 
 
-class Place(Struct, frozen=True, omit_defaults=True):
+class Place(Struct, frozen=True, array_like=True):
     """Where a section stands in the window, and how it is said."""
 
     section: SectionName
