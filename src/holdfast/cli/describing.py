@@ -174,6 +174,7 @@ _MARKERS: dict[type, Callable[[Any], tuple[str, ...]]] = {
     log.Context: lambda m: (", ".join(m.sections),),
     log.Switch: lambda m: (m.model, f"policy {m.policy}" if m.policy else ""),
     log.Repair: lambda m: (m.rule, m.owner, m.reason),
+    log.Damaged: lambda m: (m.reason or "what stood here cannot be read",),
     log.Undo: lambda m: (f"of {m.marker}",),
     log.Redo: lambda m: (f"of {m.marker}",),
 }  # fmt: skip

@@ -2,13 +2,158 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from holdfast.cli.options import Asked, common
+from holdfast.cli.options import Asked, common, missing
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from holdfast.engine.doors import Holdfast
+    from holdfast.model.store import Finding
+
+MOST_ROWS = 40
+"""How many findings a screen shows; --json gives all of them."""
 
 
 @click.command()
+@click.option("--repair", is_flag=True, help="Make a backup, then mend what can be mended.")
+@click.option("--dry-run", is_flag=True, help="Say what --repair would do, and do nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @common
-def doctor(asked: Asked) -> int:
-    """Examine a store."""
-    return 0
+def doctor(asked: Asked, repair: bool, dry_run: bool, yes: bool) -> int:
+    """Examine a store: its file, the log of each session, blobs and search index.
+
+    Ends with 0 when all is well, with 1 when findings remain.
+    """
+    from holdfast.cli.salvage import rescue
+    from holdfast.errors import Corrupt, Unknown
+
+    if missing(asked.url):
+        raise Unknown("store", asked.url, (), "--store or HOLDFAST_STORE name another one.")
+    wanted = repair and not dry_run
+    try:
+        with asked.open() as hf:
+            return visit(asked, hf, wanted=wanted, dry_run=dry_run, yes=yes)
+    except Corrupt as damage:
+        return rescue(asked, damage, wanted=wanted, yes=yes)
+
+
+def visit(asked: Asked, hf: Holdfast, *, wanted: bool, dry_run: bool, yes: bool) -> int:
+    """Examine, tell, and where it is wanted, mend and examine again; the exit code."""
+    findings = examine(hf)
+    mendable = [finding for finding in findings if finding.mend]
+    mends = wanted and bool(mendable)
+    if not (asked.json and mends):
+        tell(asked, findings, dry_run=dry_run, offer=not mends)
+    if mends and mend(asked, hf, mendable, yes=yes):
+        findings = examine(hf)
+        tell(asked, findings)
+    return 1 if findings else 0
+
+
+def examine(hf: Holdfast) -> tuple[Finding, ...]:
+    """Everything that is not as it should be: of the store, then session by session."""
+    found = dict.fromkeys(hf.examine())
+    sessions = [session.id for session in hf.every_session()]
+    with progress("Examining", len(sessions)) as advance:
+        for session in sessions:
+            found |= dict.fromkeys(hf.examine(session))
+            advance()
+    return tuple(found)
+
+
+@contextmanager
+def progress(words: str, total: int) -> Iterator[Any]:
+    """A bar on the terminal while something long is done; nothing where there is no terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from holdfast.cli.terminal import console
+
+    screen = console(error=True)
+    columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(words, total=total)
+        yield lambda: bar.advance(task)
+
+
+def mend(asked: Asked, hf: Holdfast, mendable: Sequence[Finding], *, yes: bool) -> bool:
+    """Back up, then mend; whether that was agreed to."""
+    from holdfast.cli.terminal import agreed, emit, say
+    from holdfast.cli.wording import many, path
+
+    if not yes and not agreed("Make a backup and mend what can be mended?"):
+        click.echo("Nothing was changed.", err=True)
+        return False
+    backup = hf.backup()
+    if not asked.json:
+        say(f"Backup: {path(backup)}")
+    mended = hf.repair(mendable)
+    if asked.json:
+        emit({"backup": backup, "mended": [as_value(finding) for finding in mended]})
+    else:
+        say(f"Mended {many(len(mended), 'finding')}; examined again:")
+    return True
+
+
+def as_value(finding: Finding) -> dict[str, str]:
+    """A finding as JSON."""
+    return {name: getattr(finding, name) for name in finding.__struct_fields__}
+
+
+def tell(
+    asked: Asked, findings: Sequence[Finding], *, dry_run: bool = False, offer: bool = True
+) -> None:
+    """What was found, and what can be done."""
+    from holdfast.cli.terminal import console, emit, say
+    from holdfast.cli.wording import many, path
+
+    if asked.json:
+        for finding in findings:
+            emit(as_value(finding))
+    elif not findings:
+        say(f"All is well with {path(asked.url)}", "green")
+    else:
+        console().print(table(findings[:MOST_ROWS]))
+        mendable = sum(bool(finding.mend) for finding in findings)
+        left = len(findings) - MOST_ROWS
+        more = (
+            f" {many(left, 'more is', 'more are')} not shown; --json gives all." if left > 0 else ""
+        )
+        say(f"{many(len(findings), 'finding')}, {mendable} can be mended.{more}")
+        if mendable and offer:
+            command = "--repair, without --dry-run," if dry_run else "holdfast doctor --repair"
+            say(f"{command} makes a backup and mends them.", "dim")
+
+
+def table(findings: Iterable[Finding]) -> Table:
+    """Findings as rows."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from holdfast.cli.terminal import NOTHING, neutral
+
+    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in ("area", "where", "finding", "mending"):
+        made.add_column(name, overflow="fold")
+    for finding in findings:
+        made.add_row(
+            finding.area,
+            Text(neutral(finding.where) or NOTHING, style="cyan"),
+            Text(neutral(finding.what)),
+            Text(
+                neutral(finding.mend) or "cannot be mended",
+                style="green" if finding.mend else "red",
+            ),
+        )
+    return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 @common
 def erase(asked: Asked, session: str, yes: bool) -> int:
     """Erase a session for good; its forks keep what they share with it."""
-    from holdfast.cli.terminal import emit
+    from holdfast.cli.terminal import agreed, emit
 
     with asked.open() as hf:
         found = find(hf, session)
@@ -38,45 +37,34 @@ def erase(asked: Asked, session: str, yes: bool) -> int:
     return 0
 
 
-def agreed(question: str) -> bool:
-    """Whether a person says yes; where nobody can be asked, an error says what to do."""
-    from holdfast.errors import Misuse
-
-    if not sys.stdin.isatty():
-        raise Misuse("nobody can be asked here, so nothing was done; say --yes to go on")
-    return click.confirm(question, default=False, err=True)
-
-
 def announce(hf: Holdfast, session: Session) -> None:
     """What will go, and what stays."""
-    from holdfast.cli.terminal import console, one_line
+    from holdfast.cli.terminal import one_line, say
     from holdfast.cli.wording import many, size
 
     own = hf.session(session.id)
-    screen = console()
     words = session.title or hf.opening(session)[:200]
     name = f"{session.id} “{one_line(words)[:60]}”" if words else session.id
-    screen.print(name, style="bold", soft_wrap=True)
+    say(name, "bold")
     amount = many(session.head - session.fork, "entry")
-    screen.print(f"  {amount}, {size(own.size())} will go.", soft_wrap=True)
+    say(f"  {amount}, {size(own.size())} will go.")
     if session.parent:
-        screen.print(f"  The first {session.fork} stay in {session.parent}.", soft_wrap=True)
+        say(f"  The first {session.fork} stay in {session.parent}.")
     for fork in hf.forks(session):
         shared = many(fork.fork, "entry")
-        screen.print(f"  Fork {fork.id} keeps its copy of the first {shared}.", soft_wrap=True)
+        say(f"  Fork {fork.id} keeps its copy of the first {shared}.")
 
 
 def tell(gone: Erased) -> None:
     """What went."""
-    from holdfast.cli.terminal import console, one_line
+    from holdfast.cli.terminal import one_line, say
     from holdfast.cli.wording import many
 
-    screen = console()
     facts = [many(gone.entries, "entry"), many(gone.parts, "part"), many(gone.blobs, "blob")]
-    screen.print(f"Erased {gone.session}: {', '.join(facts)}.", soft_wrap=True)
+    say(f"Erased {gone.session}: {', '.join(facts)}.")
     for fork in gone.copied:
-        screen.print(f"  {fork} has its own copy of what it shared.", soft_wrap=True)
+        say(f"  {fork} has its own copy of what it shared.")
     for backup in gone.backups:
-        screen.print(one_line(f"  The backup {backup} held it and was removed."), soft_wrap=True)
+        say(f"  The backup {one_line(backup)} held it and was removed.")
     if gone.held:
-        screen.print(one_line(f"Still to be read: {gone.held}"), style="yellow", soft_wrap=True)
+        say(f"Still to be read: {one_line(gone.held)}", "yellow")

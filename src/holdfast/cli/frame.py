@@ -68,7 +68,7 @@ def _leave_the_pipe() -> NoReturn:
 
 def ending(error: BaseException, *, as_json: bool = False) -> int:
     """Say what went wrong and what to do; the exit code."""
-    if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
+    if any(isinstance(one, KeyboardInterrupt) for one in (error, error.__context__)):
         return INTERRUPTED
     what, do = words_of(error)
     if as_json:
@@ -86,9 +86,10 @@ def report(what: str, do: str) -> None:
     from rich.text import Text
 
     screen = console(error=True)
-    screen.print(Text.assemble(("error: ", "bold red"), neutral(what)), soft_wrap=True)
+    wide = not screen.is_terminal
+    screen.print(Text.assemble(("error: ", "bold red"), neutral(what)), soft_wrap=wide)
     if do:
-        screen.print(Text.assemble(("   do: ", "bold green"), neutral(do)), soft_wrap=True)
+        screen.print(Text.assemble(("   do: ", "bold green"), neutral(do)), soft_wrap=wide)
 
 
 def words_of(error: BaseException) -> tuple[str, str]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHORTEST = 8
 """How much of an id is shown at least; more where that would fit two sessions."""
 
+WIDE = 72
+"""With fewer columns than this there is no room for the model."""
+
 
 @click.command()
 @click.option("--limit", metavar="N", type=click.IntRange(1, 10_000), default=20, show_default=True,
@@ -58,17 +61,13 @@ def as_value(session: Session) -> dict[str, Any]:
 
 def draw(hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str], *, more: bool) -> None:
     """A table that fits, and how to go on."""
-    from rich.text import Text
+    from holdfast.cli.terminal import console, say
 
-    from holdfast.cli.terminal import console
-
-    screen = console()
     short = shortened(hf, [one.id for one in page])
-    screen.print(table(page, short, openings))
+    console().print(table(page, short, openings))
     if more:
-        last = short[page[-1].id]
-        screen.print(Text(f"… more: holdfast sessions --after {last}", style="dim"))
-    screen.print(Text("See one with  holdfast show SESSION", style="dim"))
+        say(f"… more: holdfast sessions --after {short[page[-1].id]}", "dim")
+    say("See one with  holdfast show SESSION", "dim")
 
 
 def table(page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str]) -> Table:
@@ -76,28 +75,26 @@ def table(page: tuple[Session, ...], short: dict[str, str], openings: dict[str, 
     from rich.table import Table
     from rich.text import Text
 
-    from holdfast.cli.terminal import NOTHING, fitted
+    from holdfast.cli.terminal import NOTHING, console, fitted
     from holdfast.cli.wording import ago, number
 
+    wide = console().width >= WIDE
     made = Table(box=None, pad_edge=False, expand=True, header_style="dim", padding=(0, 2, 0, 0))
     made.add_column("session", no_wrap=True, style="cyan")
     made.add_column("title", ratio=1, no_wrap=True)
-    made.add_column("project", no_wrap=True, max_width=14)
-    made.add_column("model", no_wrap=True, max_width=17)
+    made.add_column("project", no_wrap=True)
+    if wide:
+        made.add_column("model", no_wrap=True)
     made.add_column("entries", no_wrap=True, justify="right")
     made.add_column("changed", no_wrap=True)
     for one in page:
-        title = Text(fitted(one.title, 200)) if one.title else Text(
-            fitted(openings[one.id], 200) or NOTHING, style="italic"
-        )  # fmt: skip
+        project = fitted(os.path.basename(one.project.rstrip("/")), 14) or NOTHING
+        title = fitted(one.title or openings[one.id], 200) or NOTHING
+        model = [fitted(one.model, 17) or NOTHING] if wide else []
         made.add_row(
-            short[one.id],
-            title,
-            fitted(os.path.basename(one.project.rstrip("/")), 14) or NOTHING,
-            fitted(one.model, 17) or NOTHING,
-            number(one.head),
-            ago(one.updated),
-        )
+            short[one.id], Text(title, style="" if one.title else "italic"), project, *model,
+            number(one.head), ago(one.updated),
+        )  # fmt: skip
     return made
 
 
@@ -120,19 +117,17 @@ def _stands_for(hf: Holdfast, beginning: str, id: str) -> bool:
 
 def explain_nothing(asked: Asked, project: str | None, *, archived: bool, after: str) -> None:
     """The first screen of an empty store, or why a page of a full one is empty."""
-    from holdfast.cli.terminal import console, one_line
+    from holdfast.cli.terminal import say
     from holdfast.cli.wording import path
 
-    screen = console()
     if after:
-        screen.print("No more sessions.")
+        say("No more sessions.")
     elif archived:
-        screen.print("No session was archived; `holdfast archive SESSION` puts one away.")
+        say("No session is archived; `holdfast archive SESSION` puts one away.")
     elif project is not None:
-        screen.print(one_line(f"No session of {path(project)}."), soft_wrap=True)
-        screen.print("`holdfast sessions` lists those of every project.")
+        say(f"No session of {path(project)}; `holdfast sessions` lists those of every project.")
     else:
-        screen.print(first_screen(one_line(path(asked.url))), soft_wrap=True)
+        say(first_screen(path(asked.url)))
 
 
 def first_screen(where: str) -> str:

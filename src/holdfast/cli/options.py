@@ -89,6 +89,12 @@ session_argument = click.argument("session", shell_complete=completed)
 
 def find(hf: Holdfast, name: str) -> Session:
     """The session of an id, of an unambiguous beginning of one, or the last that changed."""
+    from holdfast.errors import Unknown
+
     if name == LAST and (newest := hf.sessions(limit=1)):
         return newest[0]
-    return hf.resolve(name)
+    try:
+        return hf.resolve(name)
+    except Unknown as unknown:
+        do = unknown.do or "`holdfast sessions` lists them."
+        raise Unknown(unknown.kind, name, unknown.nearest, do) from None

@@ -146,6 +146,7 @@ def _draw(session: Session, look: Look, steps: Any, *, whole: bool, full: bool) 
 def heading(session: Session, look: Look) -> Iterator[Piece]:
     """What a session is, in two lines."""
     from holdfast.cli.describing import Piece
+    from holdfast.cli.terminal import one_line
     from holdfast.cli.wording import ago, many, path
 
     yield Piece(session.title or session.id, "bold", 0)
@@ -159,7 +160,10 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
         "archived" if session.archived else "",
         f"as it was at {look.view.last}" if look.view.last < session.head else "",
     )
-    yield Piece(" · ".join(filter(None, facts)), "dim", 0)
+    yield Piece(one_line(" · ".join(filter(None, facts))), "dim", 0, body=True)
+    for pin in look.view.folded.pins:
+        if pin.fact or pin.path:
+            yield Piece(f"pinned · {pin.fact or pin.path}", "magenta", 0)
 
 
 def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool) -> Iterator[Piece]:

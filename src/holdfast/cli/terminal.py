@@ -1,4 +1,4 @@
-"""What reaches the terminal: text that cannot act, colours that switch off, values as JSON."""
+"""The terminal: text that cannot act, colours that switch off, values as JSON, and questions."""
 
 from __future__ import annotations
 
@@ -79,3 +79,22 @@ def console(*, error: bool = False) -> Console:
     stream = sys.stderr if error else sys.stdout
     plain = bool(os.environ.get("NO_COLOR"))
     return _console(stream, plain, os.environ.get("COLUMNS", ""))
+
+
+def say(words: str, style: str = "", *, error: bool = False) -> None:
+    """A sentence, neutral; a terminal wraps it between words, a pipe takes it as it is."""
+    from rich.text import Text
+
+    screen = console(error=error)
+    screen.print(Text(neutral(words), style), soft_wrap=not screen.is_terminal)
+
+
+def agreed(question: str) -> bool:
+    """Whether a person says yes; where nobody can be asked, an error says what to do."""
+    import click
+
+    from holdfast.errors import Misuse
+
+    if not sys.stdin.isatty():
+        raise Misuse("nobody can be asked here, so nothing was done; say --yes to go on")
+    return click.confirm(question, default=False, err=True)

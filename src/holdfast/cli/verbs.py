@@ -22,7 +22,7 @@ def fork(asked: Asked, session: str, at: str) -> None:
     """Begin a session that shares another one up to an entry."""
     with asked.open() as hf:
         made = hf.session(find(hf, session).id).fork(at).info
-    say(asked, made, f"{made.id} shares the entries up to {made.fork} with {made.parent}.")
+    tell(asked, made, f"{made.id} shares the entries up to {made.fork} with {made.parent}.")
 
 
 @click.command()
@@ -33,7 +33,7 @@ def rename(asked: Asked, session: str, title: str) -> None:
     """Give a session another title."""
     with asked.open() as hf:
         made = hf.session(find(hf, session).id).rename(title)
-    say(asked, made, f"{made.id} is now called “{made.title}”.")
+    tell(asked, made, f"{made.id} is now called “{made.title}”.")
 
 
 @click.command()
@@ -45,15 +45,15 @@ def archive(asked: Asked, session: str, undo: bool) -> None:
     with asked.open() as hf:
         made = hf.session(find(hf, session).id).archive(not undo)
     where = "back among the others" if undo else "archived; `holdfast sessions --archived` lists it"
-    say(asked, made, f"{made.id} is {where}.")
+    tell(asked, made, f"{made.id} is {where}.")
 
 
-def say(asked: Asked, session: Session, sentence: str) -> None:
+def tell(asked: Asked, session: Session, sentence: str) -> None:
     """What became of a session: as a value, or as a sentence."""
     from holdfast.cli.listing import as_value
-    from holdfast.cli.terminal import console, emit, one_line
+    from holdfast.cli.terminal import emit, one_line, say
 
     if asked.json:
         emit(as_value(session))
     else:
-        console().print(one_line(sentence), soft_wrap=True)
+        say(one_line(sentence))

@@ -1,0 +1,64 @@
+"""Erasing says what will go, asks, and says what went."""
+
+import pytest
+
+import holdfast
+from tests.cli.running import run, values, with_a_person
+
+
+@pytest.fixture
+def pair() -> tuple[str, str]:
+    """A session, and a fork that shares its first entry."""
+    with holdfast.open() as hf:
+        session = hf.session(title="secret plans")
+        session.user("one")
+        session.user("two")
+        return session.id, session.fork("1").id
+
+
+def test_it_says_what_goes_and_who_keeps_a_copy(pair: tuple[str, str]) -> None:
+    id, fork = pair
+    done = run("erase", id, "--yes")
+    assert done.exit_code == 0
+    assert "secret plans" in done.stdout
+    assert "2 entries, " in done.stdout
+    assert f"Fork {fork} keeps its copy of the first 1 entry" in done.stdout
+    assert f"Erased {id}: 2 entries, 2 parts, 0 blobs." in done.stdout
+    assert run("show", id).exit_code == 1
+    assert "one" in run("show", fork).stdout
+
+
+def test_without_a_person_it_wants_a_yes(pair: tuple[str, str]) -> None:
+    done = run("erase", pair[0])
+    assert done.exit_code == 1
+    assert "say --yes" in done.stderr
+    assert run("show", pair[0]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (b"n\n", 1, "Nothing was erased."),
+        (b"\n", 1, "Nothing was erased."),
+        (b"\x04", 1, "nothing was done"),
+        (b"y\n", 0, ""),
+    ],
+)
+def test_a_person_is_asked(pair: tuple[str, str], answer: bytes, code: int, said: str) -> None:
+    done = with_a_person("erase", pair[0], answer=answer)
+    assert done.returncode == code
+    assert "Erase it for good?" in done.stderr
+    assert said in done.stderr
+    assert (run("show", pair[0]).exit_code == 0) == bool(code)
+
+
+def test_a_fork_says_what_stays_with_its_parent(pair: tuple[str, str]) -> None:
+    done = run("erase", pair[1], "--yes")
+    assert "0 entries, 0 bytes will go" in done.stdout
+    assert f"The first 1 stay in {pair[0]}" in done.stdout
+
+
+def test_json_says_what_was_erased(pair: tuple[str, str]) -> None:
+    (gone,) = values("erase", pair[0], "--yes")
+    assert set(gone) == {"session", "entries", "parts", "blobs", "copied", "backups", "held"}
+    assert (gone["session"], gone["entries"], gone["copied"]) == (pair[0], 2, [pair[1]])

@@ -1,0 +1,118 @@
+"""Sessions are listed, found by a beginning, forked, renamed, archived."""
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import holdfast
+from tests.cli.running import run, values
+
+
+def begin(many: int = 1, **named: str) -> list[str]:
+    with holdfast.open() as hf:
+        made = [hf.session(**named) for _ in range(many)]  # type: ignore[arg-type]
+        for number, session in enumerate(made):
+            session.user(f"question {number}")
+    return [session.id for session in made]
+
+
+def test_an_empty_store_explains_how_to_begin_and_is_not_made(own_store: Path) -> None:
+    done = run("sessions")
+    assert done.exit_code == 0
+    assert "No sessions yet" in done.stdout
+    assert "holdfast demo" in done.stdout
+    assert not own_store.parent.exists()
+    assert values("sessions") == []
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_the_table_fits_its_width_in_every_script(columns: str) -> None:
+    begin(title="修复登录处理程序" * 9, model="m" * 60, directory="/some/where/very/deep")
+    begin(title="👩‍👩‍👧‍👦🇩🇪" * 40)
+    begin(title="a\nb\x1b[2J" + "x" * 500)
+    begin()
+    done = run("sessions", COLUMNS=columns)
+    assert "\x1b" not in done.stdout
+    assert max(map(cell_len, done.stdout.splitlines())) <= int(columns)
+    assert "question 0" in done.stdout
+    assert len(done.stdout.splitlines()) == 6
+
+
+def test_pages_follow_one_another() -> None:
+    ids = begin(5)
+    first = run("sessions", "--limit", "2").stdout
+    assert "… more: holdfast sessions --after " in first
+    after = first.split("--after ")[1].split()[0]
+    second = values("sessions", "--limit", "2", "--after", after)
+    rest = values("sessions", "--after", second[-1]["id"])
+    newest = values("sessions", "--limit", "2")
+    assert [one["id"] for one in (*newest, *second, *rest)] == sorted(ids, reverse=True)
+    assert "No more" in run("sessions", "--after", rest[-1]["id"]).stdout
+
+
+def test_a_shortened_id_names_its_session() -> None:
+    begin(30)
+    for line in run("sessions", "--limit", "30").stdout.splitlines()[1:31]:
+        assert run("show", line.split()[0]).exit_code == 0
+
+
+def test_only_one_project_is_listed(tmp_path: Path) -> None:
+    inside = tmp_path / "project"
+    (inside / ".git").mkdir(parents=True)
+    (inside / "src").mkdir()
+    (wanted,) = begin(directory=str(inside))
+    begin(directory=str(tmp_path))
+    assert [one["id"] for one in values("sessions", "--project", str(inside / "src"))] == [wanted]
+    nothing = run("sessions", "--project", str(tmp_path / "else"))
+    assert "No session of" in nothing.stdout
+
+
+def test_json_has_every_key_always() -> None:
+    begin()
+    (one,) = values("sessions")
+    assert set(one) == {
+        "id", "title", "opening", "project", "directory", "model", "policy", "agent", "parent",
+        "fork", "created", "updated", "compacted", "archived", "head",
+    }  # fmt: skip
+    assert (one["opening"], one["head"], one["parent"]) == ("question 0", 1, "")
+
+
+def test_a_session_is_forked_renamed_and_archived() -> None:
+    (id,) = begin()
+    (made,) = values("fork", id, "--at", "1")
+    assert (made["parent"], made["fork"]) == (id, 1)
+    assert "shares the entries up to 1" in run("fork", id[:20]).stdout
+    assert "“new \x07name”".replace("\x07", "␇") in run("rename", id, "new \x07name").stdout
+    assert run("archive", id).exit_code == 0
+    assert [one["id"] for one in values("sessions", "--archived")] == [id]
+    assert id not in [one["id"] for one in values("sessions")]
+    assert run("archive", id, "--undo").exit_code == 0
+    assert "No session is archived" in run("sessions", "--archived").stdout
+
+
+def test_last_is_the_session_that_changed_last() -> None:
+    first, _ = begin(2)
+    run("rename", first, "older")
+    with holdfast.open() as hf:
+        hf.session(first).user("again")
+    assert run("show", "last").stdout.startswith("older")
+
+
+def test_the_opening_is_what_somebody_said_themselves() -> None:
+    with holdfast.open() as hf:
+        session = hf.session()
+        wrapped = holdfast.Text("<environment>", scaffold="environment")
+        session.append(holdfast.Message("user", (wrapped, holdfast.Text("Fix it"))))
+    assert values("sessions")[0]["opening"] == "Fix it"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete(shell: str) -> None:
+    assert "_HOLDFAST_COMPLETE" in run("completion", shell).stdout
+    (id,) = begin(title="one")
+    begun = id[:4].lower()
+    place = begun if shell == "fish" else "2"
+    words = {"COMP_WORDS": f"holdfast show {begun}", "COMP_CWORD": place}
+    told = run(_HOLDFAST_COMPLETE=f"{shell}_complete", **words)
+    assert id in told.stdout

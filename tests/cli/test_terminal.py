@@ -1,0 +1,88 @@
+"""Stored text cannot act on a terminal, and takes the room it is given."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from holdfast.cli.terminal import emit, fitted, neutral, one_line
+from holdfast.cli.wording import ago, lasting, many, path, size
+from holdfast.testing.factories import HOSTILE
+
+DAY = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", "␛[31mred"),
+        ("\x1b]0;title\x07", "␛]0;title␇"),
+        ("\x9b31m", "<U+009B>31m"),
+        ("gnp\u202eexe", "gnp<U+202E>exe"),
+        ("over\rwritten", "over␍written"),
+        ("a\r\nb\tc\n", "a\nb\tc\n"),
+        ("\x7f\0\b", "␡␀␈"),
+        ("\ud800", "<U+D800>"),
+        ("\U000e0041", "<U+E0041>"),
+        ("plain 漢字 👩‍👩‍👧 é", "plain 漢字 👩‍👩‍👧 é"),
+    ],
+)
+def test_what_would_act_becomes_visible(text: str, shown: str) -> None:
+    assert neutral(text) == shown
+
+
+@given(st.text(alphabet=st.characters(codec=None)) | st.sampled_from(HOSTILE))
+def test_neutral_text_can_be_written_and_holds_no_control(text: str) -> None:
+    shown = neutral(text).encode("utf-8").decode("utf-8")
+    assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 for c in shown)
+    assert neutral(shown) == shown
+
+
+@given(st.text(), st.integers(2, 40))
+def test_a_fitted_text_is_one_line_of_at_most_its_width(text: str, width: int) -> None:
+    shown = fitted(text, width)
+    assert cell_len(shown) <= width
+    assert "\n" not in shown
+
+
+def test_a_huge_text_is_fitted_without_reading_all_of_it() -> None:
+    assert fitted(" x" * 10_000_000, 10).endswith("…")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_is_one_line_of_ascii_that_reads_back(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    emit({"text": text})
+    out = capsys.readouterr().out
+    assert out.isascii()
+    assert out.count("\n") == 1
+    expected = "😀" if text == "\ud83d\ude00" else text  # JSON cannot tell the two apart
+    assert json.loads(out) == {"text": expected}
+
+
+def test_white_space_is_one_blank_in_one_line() -> None:
+    assert one_line("a\n\n b\tc ") == "a b c"
+
+
+def test_numbers_read_as_people_write_them() -> None:
+    assert [ago(0, at=n) for n in (0, 9_000, 90_000, 2 * 3_600_000, 3 * DAY, 20 * DAY)] == [
+        "just now", "9 s ago", "1 min ago", "2 h ago", "3 d ago", "2 wk ago",
+    ]  # fmt: skip
+    assert ago(0, at=400 * DAY).startswith("19")
+    assert [many(1, "entry"), many(2, "entry"), many(1200, "token")] == [
+        "1 entry", "2 entries", "1,200 tokens",
+    ]  # fmt: skip
+    assert [size(999), size(1_500), size(2_000_000_000)] == ["999 bytes", "1.5 kB", "2.0 GB"]
+    assert [lasting(-5), lasting(40), lasting(1_500), lasting(61_000)] == [
+        "0 ms", "40 ms", "1.5 s", "1 min 1 s",
+    ]  # fmt: skip
+
+
+def test_a_path_at_home_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert [path("/home/ada/x"), path("/home/ada"), path("/home/adam/x")] == [
+        "~/x", "~", "/home/adam/x",
+    ]  # fmt: skip
