@@ -37,4 +37,11 @@ class Ulids:
 
 def written(number: int) -> str:
     """A 128-bit number as 26 letters that sort as the number does."""
-    return "".join(_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10))
+    pairs, high, low = _PAIRS, number >> 60, number  # small numbers shift faster
+    return (
+        f"{pairs[high >> 60 & 1023]}{pairs[high >> 50 & 1023]}{pairs[high >> 40 & 1023]}"
+        f"{pairs[high >> 30 & 1023]}{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}"
+        f"{pairs[high & 1023]}{pairs[low >> 50 & 1023]}{pairs[low >> 40 & 1023]}"
+        f"{pairs[low >> 30 & 1023]}{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}"
+        f"{pairs[low & 1023]}"
+    )

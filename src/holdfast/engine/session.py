@@ -175,10 +175,12 @@ class OpenSession:
         epoch: int | None = None,
     ) -> tuple[Entry, ...]:
         async with self._lock:
-            await self._settle()
-            for draft in drafts:
-                await self._check(draft.body)
-            drafts, epoch = await self._complete(drafts, epoch)
+            if self._doubtful:
+                await self._settle()
+            if not all(isinstance(draft.body, Message) for draft in drafts):
+                for draft in drafts:
+                    await self._check(draft.body)
+                drafts, epoch = await self._complete(drafts, epoch)
             try:
                 made = await self._write(drafts, key, call, epoch)
             except Conflict as conflict:
@@ -237,10 +239,9 @@ class OpenSession:
 
     async def _settle(self) -> None:
         """After an error nobody knows whether the append happened: if it did, it was ours."""
-        if self._doubtful:
-            if await self._engine.store.log.locate(self.id, self._doubtful) is not None:
-                await self.refresh()
-            self._doubtful = ""
+        if await self._engine.store.log.locate(self.id, self._doubtful) is not None:
+            await self.refresh()
+        self._doubtful = ""
 
     async def _check(self, body: Body) -> None:
         """Refuse a marker that names what is not there."""

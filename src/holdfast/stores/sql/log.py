@@ -252,16 +252,16 @@ def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[E
     return made
 
 
-def _last(drafts: Sequence[Draft], head: int, wanted: type | tuple[type, ...]) -> int | None:
-    seqs = [seq for seq, d in enumerate(drafts, head + 1) if isinstance(d.body, wanted)]
-    return seqs[-1] if seqs else None
-
-
 def _move_head(db: Database, number: int, head: int, drafts: Sequence[Draft]) -> None:
-    message = _last(drafts, head, Message)
-    markers = [seq for seq, d in enumerate(drafts, head + 1) if not isinstance(d.body, Message)]
-    summary = _last(drafts, head, Summary)
-    newest = max(draft.created for draft in drafts)
+    message = marker = compacted = None
+    newest = drafts[0].created
+    for seq, draft in enumerate(drafts, head + 1):
+        newest = max(newest, draft.created)
+        if isinstance(draft.body, Message):
+            message = seq
+        else:
+            marker = seq
+            compacted = draft.created if isinstance(draft.body, Summary) else compacted
     db.run(
         "UPDATE sessions SET head = ?, last_message = coalesce(?, last_message), "
         "last_marker = coalesce(?, last_marker), compacted = coalesce(?, compacted), "
@@ -269,8 +269,8 @@ def _move_head(db: Database, number: int, head: int, drafts: Sequence[Draft]) ->
         (
             head + len(drafts),
             message,
-            markers[-1] if markers else None,
-            drafts[summary - head - 1].created if summary else None,
+            marker,
+            compacted,
             newest,
             newest,
             number,

@@ -35,9 +35,6 @@ class Extra(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
     key: str = ""
 
 
-NOTHING = Extra()
-
-
 class Rows(msgspec.Struct):
     """The rows that some drafts become."""
 
@@ -51,8 +48,8 @@ def lay_out(drafts: Sequence[Draft], first: int, key: str) -> Rows:
     """The rows of these drafts, the first of them at the place `first`."""
     rows = Rows()
     for at, draft in enumerate(drafts, first):
-        extra = Extra(draft.parent, draft.provider, draft.model, draft.request, key)
-        data = wire.encode(extra) if extra != NOTHING else None
+        extra = (draft.parent, draft.provider, draft.model, draft.request, key)
+        data = wire.encode(Extra(*extra)) if any(extra) else None
         body = draft.body
         if isinstance(body, Message):
             kind, role = "message", body.role
