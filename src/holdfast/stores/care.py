@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
 
+import apsw
+
+from holdfast.errors import StoreError
 from holdfast.model.store import Finding
-from holdfast.stores.sql.database import Database
+from holdfast.stores import backups
+from holdfast.stores.examine import store_findings
+from holdfast.stores.laws import session_findings
+from holdfast.stores.mend import SALVAGE, mend
+
+if TYPE_CHECKING:
+    from holdfast.stores.sqlite import Sqlite
+
+MOST = 1000
+"""How many findings one examination tells; mending these and examining again tells more."""
 
 
 class SqliteCare:
     """The care port on SQLite."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Sqlite) -> None:
         self._db = db
 
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
-        checks = self._db.rows("PRAGMA integrity_check")
-        return tuple(Finding(area="database", what=str(what)) for (what,) in checks if what != "ok")
+        if not session:
+            return tuple(islice(store_findings(self._db), MOST))
+        try:
+            with self._db.reading():
+                return tuple(islice(session_findings(self._db, session), MOST))
+        except StoreError as why:
+            what = str(why)
+            return (Finding(area="database", what=what, where=session, mend=SALVAGE),)
 
     async def backup(self) -> str:
-        raise NotImplementedError
+        with self._db.lock:
+            try:
+                return str(backups.backup(self._db.connection, self._db.path))
+            except apsw.Error as error:
+                raise self._db.mapped(error) from error
 
     async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        raise NotImplementedError
+        mended: dict[tuple[str, str], bool] = {}
+        for finding in findings:
+            once = (finding.mend, finding.where)
+            if finding.mend and once not in mended:
+                mended[once] = self._mend(finding)
+        self._db.settle()
+        return tuple(one for one in findings if mended.get((one.mend, one.where)))
+
+    def _mend(self, finding: Finding) -> bool:
+        try:
+            return mend(self._db, finding.mend, finding.where)
+        except StoreError:
+            return False  # examining again tells that it is still so

@@ -172,6 +172,10 @@ class Sqlite:
         doubts += [_SEARCHED.format(directory(self.path) / name) for name in damaged(self.path)]
         return "; ".join(doubts)
 
+    def mapped(self, error: apsw.Error) -> HoldfastError:
+        """What an error of the engine means for the caller."""
+        return mapped(error, self.where)
+
     def close(self) -> None:
         if self._owner != os.getpid():
             return

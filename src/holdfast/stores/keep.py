@@ -1,0 +1,314 @@
+"""Keeping what cannot be read: bytes go inside values that can, rows without owners get one.
+
+Each function is one mend of mend.py, inside its transaction; it says whether there was anything to
+do.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from holdfast.errors import Corrupt
+from holdfast.model import wire
+from holdfast.model.log import Damaged, Draft, Marker, Session, Summary
+from holdfast.model.message import opaque
+from holdfast.model.reply import Call, Usage
+from holdfast.stores import found
+from holdfast.stores.found import Found
+from holdfast.stores.sql import rows
+from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.places import (
+    MOST_ENTRIES,
+    ORDINAL_BITS,
+    entry_of,
+    ordinal_of,
+    part_place,
+    parts_of,
+    place,
+    seq_of,
+)  # fmt: skip
+from holdfast.stores.standing import standing
+
+OWNER = "holdfast"
+"""Whose parts the wrapped bytes are: no provider is ever sent them."""
+
+_PARTS = "SELECT place, kind, size, blob, data FROM parts WHERE place BETWEEN ? AND ?"
+
+
+def wrap(db: Database, where: str) -> bool:
+    """Put what cannot be read of an entry inside a part or marker that can."""
+    session, at = _entry(db, where)
+    ((kind, role, hash),) = db.rows("SELECT kind, role, hash FROM entries WHERE place = ?", (at,))
+    if kind == "message":
+        return _wrap_parts(db, at, role or "", hash)
+    changed = _wrap_marker(db, at)
+    if changed:  # a Summary may be one no longer
+        recompute(db, session.id)
+    return changed
+
+
+def _wrap_parts(db: Database, at: int, role: str, hash: bytes) -> bool:
+    stored = {ordinal_of(row[0]): row for row in db.rows(_PARTS, parts_of(at, at))}
+    if not stored and rows.fingerprint(role, []) != hash:
+        content = wire.encode(opaque(OWNER, "missing", hash))
+        _put(db, part_place(at, 0), content)
+        _sign(db, at, role, [content])
+        return True
+    changed = unread = False
+    contents: list[bytes] = []
+    for ordinal in range(max(stored, default=-1) + 1):
+        content, told, read = _mended(db, stored.get(ordinal))
+        contents.append(content)
+        if not told:
+            _put(db, part_place(at, ordinal), content)
+        changed, unread = changed or not told, unread or not read
+    if unread:  # otherwise the fingerprint was not of something else
+        _sign(db, at, role, contents)
+    return changed
+
+
+def _mended(db: Database, row: Row | None) -> tuple[bytes, bool, bool]:
+    """A part's content as it can be read; whether its row says so, and whether it was readable."""
+    if row is None:
+        return wire.encode(opaque(OWNER, "missing", b"")), False, False
+    at, kind, size, blob, data = row
+    try:
+        content = found.content(db, data, blob)
+        part = rows.part(at, content)
+        return content, (rows.kind_of(part), len(content)) == (kind, size), True
+    except Corrupt:
+        return wire.encode(_opaque(db, blob, data)), False, False
+
+
+def _opaque(db: Database, blob: bytes | None, data: bytes | None):
+    """A part around whatever is left of one."""
+    try:
+        return opaque(OWNER, "unreadable", found.content(db, data, blob))
+    except Corrupt:
+        packed = db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
+    if packed:
+        return opaque(OWNER, "unreadable-zstd", packed[0][0])
+    return opaque(OWNER, "missing", blob or b"")
+
+
+def _put(db: Database, at: int, content: bytes) -> None:
+    """Write a part's row anew; its estimate stays."""
+    kept = db.rows("SELECT estimate FROM parts WHERE place = ?", (at,))
+    blob, inline = None, content
+    if len(content) > rows.INLINE:
+        blob, inline = wire.digest(content), None
+        db.run(
+            "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (blob, len(content), rows.pack(content)),
+        )
+    kind = rows.kind_of(rows.part(at, content))
+    db.run("DELETE FROM parts WHERE place = ?", (at,))
+    db.run(
+        "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)",
+        (at, kind, len(content), kept[0][0] if kept else 0, blob, inline),
+    )
+
+
+def _wrap_marker(db: Database, at: int) -> bool:
+    stored = db.rows("SELECT kind, data FROM markers WHERE place = ?", (at,))
+    kind, data = stored[0] if stored else ("", b"")
+    try:
+        marker = rows.marker(at, data)
+    except Corrupt as why:
+        reason = str(why) if stored else "its marker was missing"
+        _put_marker(db, at, Damaged(data=data, reason=reason))
+        return True
+    if rows.kind_of(marker) == kind:
+        return False
+    _put_marker(db, at, marker)
+    return True
+
+
+def _put_marker(db: Database, at: int, marker: Marker) -> None:
+    kind, content = rows.kind_of(marker), wire.encode(marker)
+    db.run("DELETE FROM markers WHERE place = ?", (at,))
+    db.run("INSERT INTO markers VALUES (?, ?, ?)", (at, kind, content))
+    db.run("UPDATE entries SET kind = ? WHERE place = ?", (kind, at))
+    _sign(db, at, kind, [content])
+
+
+def _sign(db: Database, at: int, kind: str, contents: list[bytes]) -> None:
+    hash = rows.fingerprint(kind, contents)
+    db.run("UPDATE entries SET hash = ? WHERE place = ?", (hash, at))
+
+
+def refold(db: Database, where: str) -> bool:
+    """Let a Summary carry what the markers before it give."""
+    session, at = _entry(db, where)
+    line = found.line_of(db, session) or ()
+    for stood in standing(db, session, line):
+        body = stood.entry.body
+        if stood.at == at and isinstance(body, Summary) and body.folded != stood.before:
+            _put_marker(db, at, replace(body, folded=stood.before))
+            return True
+    return False
+
+
+def relabel(db: Database, where: str) -> bool:
+    """Begin anew with the labels of a session or an entry; the bytes go to the session's end."""
+    if "#" in where and not db.rows("SELECT 1 FROM sessions WHERE id = ?", (where,)):
+        session, at = _entry(db, where)
+        ((data,),) = db.rows("SELECT data FROM entries WHERE place = ?", (at,))
+        if data is None or found.readable(data, rows.Extra):
+            return False
+        db.run("UPDATE entries SET data = NULL WHERE place = ?", (at,))
+        _lay_by(db, session, data, f"the labels of entry {seq_of(at)}")
+        return True
+    session = found.find(db, where)
+    if found.readable(session.data, Session):
+        return False
+    ((updated, project),) = db.rows(
+        "SELECT updated, project FROM sessions WHERE n = ?", (session.number,)
+    )
+    known = wire.decode(project, str) if found.readable(project, str) else ""
+    fresh = wire.encode(Session(id=session.id, created=updated, project=known))
+    db.run("UPDATE sessions SET data = ? WHERE n = ?", (fresh, session.number))
+    _lay_by(db, session, session.data, "the session's title and settings")
+    return True
+
+
+def record(db: Database, where: str) -> bool:
+    """Set a call to what its columns say."""
+    name, _, call = where.rpartition("#")
+    session = found.find(db, name)
+    columns = db.rows(
+        "SELECT data, started, ended, cost, input, cache_read, cache_write, output FROM calls "
+        "WHERE id = ?",
+        (call,),
+    )
+    if not columns or found.readable(columns[0][0], Call):
+        return False
+    data, started, ended, cost, *used = columns[0]
+    usage = Usage(**dict(zip(("input", "cache_read", "cache_write", "output"), used, strict=True)))
+    fresh = Call(
+        id=call, session=name, started=started, ended=ended, cost=cost, usage=usage,
+        outcome="running" if ended is None else "done",
+    )  # fmt: skip
+    db.run("UPDATE calls SET data = ? WHERE id = ?", (wire.encode(fresh), call))
+    _lay_by(db, session, data, f"the model call {call}")
+    return True
+
+
+def _lay_by(db: Database, session: Found, data: bytes, reason: str) -> None:
+    """Append a marker that holds these bytes."""
+    last = db.rows(
+        "SELECT place FROM entries WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT 1",
+        (place(session.number, 0), place(session.number, MOST_ENTRIES)),
+    )
+    seq = max(seq_of(last[0][0]) if last else 0, session.fork) + 1
+    body = Damaged(data=data, reason=reason)
+    draft = Draft(id=_new_id(), body=body, created=time.time_ns() // 1_000_000)
+    laid = rows.lay_out([draft], place(session.number, seq), "")
+    db.run_many("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", laid.entries)
+    db.run_many("INSERT INTO markers VALUES (?, ?, ?)", laid.markers)
+    db.run("UPDATE sessions SET head = ?, last_marker = ? WHERE n = ?", (seq, seq, session.number))
+
+
+def adopt(db: Database, where: str) -> bool:
+    """Give rows whose session's row is lost one again, by their number."""
+    number = int(where)
+    if db.rows("SELECT 1 FROM sessions WHERE n = ?", (number,)):
+        return False
+    whole = place(number, 0), place(number, MOST_ENTRIES)
+    ((first, last),) = db.rows(
+        "SELECT min(created), max(created) FROM entries WHERE place BETWEEN ? AND ?", whole
+    )
+    made = Session(id=f"salvaged-{number}", created=first or 0, title="(its title was lost)")
+    db.run(
+        "INSERT INTO sessions VALUES (?, ?, NULL, 0, ?, 0, 0, 0, 0, 0, 0, ?, ?)",
+        (number, made.id, last or 0, wire.encode(""), wire.encode(made)),
+    )
+    recompute(db, made.id)
+    return True
+
+
+def enter(db: Database, where: str) -> bool:
+    """Give parts and markers of a session whose entry's row is lost one again."""
+    session = found.find(db, where)
+    whole = place(session.number, 0), place(session.number, MOST_ENTRIES)
+    alone = list(_alone(db, *whole))
+    for at in alone:
+        marker = db.rows("SELECT kind FROM markers WHERE place = ?", (at,))
+        kind, role = (marker[0][0], None) if marker else ("message", _role(db, at))
+        db.run(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, NULL, ?, NULL)",
+            (at, _new_id(), kind, role, _created(db, at), b""),
+        )
+        _sign(db, at, role or kind, _contents(db, at))
+    if alone:
+        recompute(db, session.id)
+    return bool(alone)
+
+
+def _alone(db: Database, first: int, last: int) -> Iterator[int]:
+    """The places of entries that parts or markers belong to, and that are not there."""
+    without = "NOT EXISTS (SELECT 1 FROM entries WHERE entries.place = "
+    places = {
+        entry_of(at)
+        for (at,) in db.rows(
+            f"SELECT place FROM parts WHERE place BETWEEN ? AND ? AND {without}parts.place >> "
+            f"{ORDINAL_BITS})",
+            parts_of(first, last),
+        )
+    }
+    places |= {
+        at
+        for (at,) in db.rows(
+            f"SELECT place FROM markers WHERE place BETWEEN ? AND ? AND {without}markers.place)",
+            (first, last),
+        )
+    }
+    yield from sorted(places)
+
+
+def _role(db: Database, at: int) -> str:
+    """Who may have said it; never the user, whose words weigh more than others'."""
+    kinds = {kind for _, kind, *_ in db.rows(_PARTS, parts_of(at, at))}
+    return "tool" if "tool_result" in kinds else "assistant"
+
+
+def _created(db: Database, at: int) -> int:
+    before = "SELECT created FROM entries WHERE place < ? ORDER BY place DESC LIMIT 1"
+    known = db.rows(before, (at,))
+    return known[0][0] if known else 0
+
+
+def _contents(db: Database, at: int) -> list[bytes]:
+    marker = db.rows("SELECT data FROM markers WHERE place = ?", (at,))
+    if marker:
+        return [marker[0][0]]
+    parts = sorted(db.rows(_PARTS, parts_of(at, at)))
+    try:
+        return [found.content(db, data, blob) for *_, blob, data in parts]
+    except Corrupt:
+        return []  # what cannot be read is wrapped next, and signed then
+
+
+def recompute(db: Database, id: str) -> None:
+    """Set the columns of a session that follow from its entries."""
+    session = found.find(db, id)
+    true = found.derived(db, session, found.line_of(db, session) or ())
+    db.run(
+        "UPDATE sessions SET head = ?, last_message = ?, last_marker = ?, compacted = ? "
+        "WHERE n = ?",
+        (true.head, true.last_message, true.last_marker, true.compacted, session.number),
+    )
+
+
+def _entry(db: Database, where: str) -> tuple[Found, int]:
+    name, _, seq = where.rpartition("#")
+    session = found.find(db, name)
+    return session, place(session.number, int(seq))
+
+
+def _new_id() -> str:
+    return secrets.token_hex(13).upper()

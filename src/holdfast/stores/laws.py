@@ -1,0 +1,182 @@
+"""The laws of one session's log, checked against its stored bytes: entry by entry, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from holdfast.core.fold import REVERSIBLE
+from holdfast.errors import Corrupt
+from holdfast.model.log import (
+    Body,
+    Clear,
+    Pin,
+    Redo,
+    Repair,
+    Rewind,
+    Session,
+    Summary,
+    Undo,
+)  # fmt: skip
+from holdfast.model.reply import Call
+from holdfast.model.store import Finding
+from holdfast.stores import found, mend
+from holdfast.stores.found import Found, spot
+from holdfast.stores.sql import rows
+from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.lineage import Lineage
+from holdfast.stores.sql.places import MOST_ENTRIES, ordinal_of, parts_of, place, seq_of
+from holdfast.stores.standing import standing
+
+_ENTRIES = (
+    "SELECT place, id, kind, role, created, hash, data FROM entries "
+    "WHERE place BETWEEN ? AND ? ORDER BY place"
+)
+_PARTS = (
+    "SELECT place, kind, size, blob, data FROM parts WHERE place BETWEEN ? AND ? ORDER BY place"
+)
+
+
+def session_findings(db: Database, id: str) -> Iterator[Finding]:
+    """Everything about a session that breaks a law; one snapshot, and memory for one entry."""
+    session = found.find(db, id)
+    yield from _row(db, session)
+    line = found.line_of(db, session)
+    if line is None:
+        yield _finding(session.id, "cannot reach the session it was forked from", mend.DETACH)
+        line = found.line_of(db, replace(session, parent=None)) or ()
+    elif session.parent is None and session.fork:
+        yield _finding(session.id, f"entries 1 to {session.fork} are lost with their session")
+    yield from _entries(db, session)
+    yield from _columns(db, session, line)
+    yield from _markers(db, session, line)
+
+
+def _finding(where: str, what: str, how: str = "") -> Finding:
+    return Finding(area="log", what=what, where=where, mend=how)
+
+
+def _row(db: Database, session: Found) -> Iterator[Finding]:
+    if not found.readable(session.data, Session):
+        yield _finding(session.id, "its title and settings cannot be read", mend.RELABEL)
+    calls = db.stream("SELECT id, data FROM calls WHERE session = ?", (session.number,))
+    for call, data in calls:
+        if not found.readable(data, Call):
+            yield _finding(f"{session.id}#{call}", "a model call cannot be read", mend.RECORD)
+
+
+def _entries(db: Database, session: Found) -> Iterator[Finding]:
+    """What is wrong with each entry, and where numbers are missing."""
+    before = session.fork
+    whole = place(session.number, 0), place(session.number, MOST_ENTRIES)
+    for row in db.stream(_ENTRIES, whole):
+        seq = seq_of(row[0])
+        where = spot(session.id, seq)
+        if seq <= session.fork:
+            yield _finding(where, f"hidden: the session begins after entry {session.fork}")
+            continue
+        if seq != before + 1:
+            missing = f"entry {seq - 1}" if seq == before + 2 else f"entries {before + 1}–{seq - 1}"
+            yield _finding(where, f"{missing} before it cannot be found")
+        before = seq
+        yield from (_finding(where, what, how) for what, how in _entry(db, row))
+
+
+def _entry(db: Database, row: Row) -> Iterator[tuple[str, str]]:
+    at, _, kind, role, _, hash, data = row
+    if data is not None and not found.readable(data, rows.Extra):
+        yield "its labels cannot be read", mend.RELABEL
+    if kind == "message":
+        contents, troubles = _parts(db, at)
+    else:
+        contents, troubles = _marker(db, at)
+    for what in troubles:
+        yield what, mend.WRAP
+    if (
+        not troubles
+        and rows.fingerprint(role or "" if kind == "message" else kind, contents) != hash
+    ):
+        yield "it is not what was stored (its fingerprint differs)", ""
+
+
+def _parts(db: Database, at: int) -> tuple[list[bytes], list[str]]:
+    contents, troubles = list[bytes](), list[str]()
+    for place_, kind, size, blob, data in db.rows(_PARTS, parts_of(at, at)):
+        ordinal = ordinal_of(place_)
+        if ordinal != len(contents):
+            troubles.append(f"part {len(contents)} is missing")
+            contents += [b""] * (ordinal - len(contents))
+        try:
+            content = found.content(db, data, blob)
+            part = rows.part(place_, content)
+            if (rows.kind_of(part), len(content)) != (kind, size):
+                troubles.append(f"part {ordinal} is not of the kind and size that its row says")
+        except Corrupt as why:
+            content = b""
+            troubles.append(f"part {ordinal} cannot be read: {why}")
+        contents.append(content)
+    return contents, troubles
+
+
+def _marker(db: Database, at: int) -> tuple[list[bytes], list[str]]:
+    stored = db.rows("SELECT kind, data FROM markers WHERE place = ?", (at,))
+    if not stored:
+        return [], ["its marker is missing"]
+    kind, data = stored[0]
+    try:
+        if rows.kind_of(rows.marker(at, data)) != kind:
+            return [], ["its marker is not of the kind that its row says"]
+    except Corrupt as why:
+        return [], [f"its marker cannot be read: {why}"]
+    return [data], []
+
+
+def _columns(db: Database, session: Found, line: Lineage) -> Iterator[Finding]:
+    said, true = session.derived, found.derived(db, session, line)
+    for name in said.__struct_fields__:
+        one, other = getattr(said, name), getattr(true, name)
+        if one != other:
+            yield _finding(session.id, f"{name} is {one}, its entries say {other}", mend.RECOMPUTE)
+    if not session.fork <= session.indexed <= max(said.head, session.fork):
+        what = f"its search mark is {session.indexed}, outside its entries"
+        yield Finding(area="search", what=what, where=session.id, mend=mend.RECOMPUTE)
+
+
+def _markers(db: Database, session: Found, line: Lineage) -> Iterator[Finding]:
+    """What the markers name and carry; those of the session's ancestors are read, not judged."""
+    undoable: set[int] = set()
+    for _, entry, before in standing(db, session, line):
+        body = entry.body
+        if entry.seq > session.fork:
+            where = spot(session.id, entry.seq)
+            if isinstance(body, Summary) and body.folded != before:
+                what = "it carries another state than the markers before it give"
+                yield _finding(where, what, mend.REFOLD)
+            yield from (_finding(where, what) for what in _named(body, entry.seq, undoable))
+        if isinstance(body, REVERSIBLE):
+            undoable.add(entry.seq)
+
+
+def _named(marker: Body, seq: int, undoable: set[int]) -> Iterator[str]:
+    named = max(_seqs(marker), default=0)
+    if named >= seq:
+        yield f"it names entry {named}, which does not come before it"
+    if isinstance(marker, (Undo, Redo)) and marker.marker < seq and marker.marker not in undoable:
+        yield f"it names entry {marker.marker}, which is no Summary, Clear or Rewind"
+
+
+def _seqs(marker: Body) -> list[int]:
+    match marker:
+        case Summary():
+            return [*(span.last for span in marker.covers), *marker.kept, *marker.merges]
+        case Clear() | Repair():
+            return [ref.seq for ref in marker.parts]
+        case Pin():
+            return [marker.seq]
+        case Rewind():
+            return [marker.to]
+        case Undo() | Redo():
+            return [marker.marker]
+        case _:
+            return []

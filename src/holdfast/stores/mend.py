@@ -1,0 +1,105 @@
+"""Mending a store without losing a byte: each mend is one sentence, one function, one transaction.
+
+Bytes that cannot be read are put inside a value that can: an `Opaque` part, or a `Damaged` marker.
+A mend that finds nothing to do says so, so that mending twice is mending once.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from holdfast.stores import found, fts, keep
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.erase import sweep
+
+if TYPE_CHECKING:
+    from holdfast.stores.sqlite import Sqlite
+
+REINDEX = "build the indexes anew from their tables"
+REBUILD = "empty the search index; it fills again from the log"
+SWEEP = "remove the blobs that nothing refers to"
+SHUT = "make it readable by its owner only"
+RECOMPUTE = "set the session's columns to what its entries say"
+DETACH = "let the session begin with its own entries"
+WRAP = "keep the unreadable bytes inside something that can be read and does nothing"
+RELABEL = "keep the unreadable bytes in a marker at the session's end, and begin anew"
+RECORD = "set the call to what its columns say; the unreadable bytes go to the session's end"
+REFOLD = "carry the state that the markers before it give"
+ADOPT = "give them a session again"
+ENTER = "give them an entry again"
+SALVAGE = "close the store and salvage it: what can be read goes to a fresh file"
+"""The one mend that is not done here: the file has to be closed (salvage.py)."""
+
+
+def mend(db: Sqlite, how: str, where: str) -> bool:
+    """Mend one thing; whether there was anything to do."""
+    if how == SHUT:
+        return _shut(where)
+    with db.writing():
+        return _MENDS[how](db, where) if how in _MENDS else False
+
+
+def _shut(where: str) -> bool:
+    mode = stat.S_IMODE(os.stat(where, follow_symlinks=False).st_mode)
+    if not mode & 0o077:
+        return False
+    os.chmod(where, mode & 0o700)
+    return True
+
+
+def _reindex(db: Database, where: str) -> bool:
+    broken = any(row != ("ok",) for row in db.rows("PRAGMA integrity_check(1)"))
+    if broken:
+        db.run("REINDEX")
+    return broken
+
+
+def _rebuild(db: Database, where: str) -> bool:
+    if not found.search_trouble(db):
+        return False
+    db.run("DROP TABLE IF EXISTS search")
+    for statement in fts.SCHEMA.split(";"):
+        db.run(statement)
+    db.run("UPDATE sessions SET indexed = fork")
+    return True
+
+
+def _recompute(db: Database, where: str) -> bool:
+    session = found.find(db, where)
+    line = found.line_of(db, session)
+    if line is None:
+        return False
+    true = found.derived(db, session, line)
+    sane = session.fork <= session.indexed <= true.head
+    if sane and true == session.derived:
+        return False
+    keep.recompute(db, where)
+    if not sane:
+        db.run("UPDATE sessions SET indexed = fork WHERE n = ?", (session.number,))
+    return True
+
+
+def _detach(db: Database, where: str) -> bool:
+    session = found.find(db, where)
+    if session.parent is None or found.line_of(db, session) is not None:
+        return False
+    db.run("UPDATE sessions SET parent = NULL WHERE n = ?", (session.number,))
+    return True
+
+
+_MENDS: dict[str, Callable[[Database, str], bool]] = {
+    REINDEX: _reindex,
+    REBUILD: _rebuild,
+    SWEEP: lambda db, where: sweep(db) > 0,
+    RECOMPUTE: _recompute,
+    DETACH: _detach,
+    WRAP: keep.wrap,
+    RELABEL: keep.relabel,
+    RECORD: keep.record,
+    REFOLD: keep.refold,
+    ADOPT: keep.adopt,
+    ENTER: keep.enter,
+}
