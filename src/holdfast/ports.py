@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 from holdfast.model.job import Job
-from holdfast.model.log import Draft, Entry, Head, Session
+from holdfast.model.log import Draft, Entry, Head, PartRef, Session
+from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Delta, Reply
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Spans
 from holdfast.model.store import Changes, Erased, Expect, Finding, Page
-from holdfast.model.window import Options, Violation, Window
+from holdfast.model.window import Options, SectionName, Violation, Window
 
 
 class Log(Protocol):
@@ -101,6 +102,30 @@ class Calls(Protocol):
         """The calls of a session in the order they were begun."""
         ...
 
+    async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
+        """The calls begun last, newest first."""
+        ...
+
+    async def keep(self, session: str, given: bytes) -> str:
+        """Keep what a call was given (system prompt, tools), once; its SHA-256."""
+        ...
+
+    async def kept(self, session: str, hash: str) -> bytes:
+        """What was kept under a hash."""
+        ...
+
+
+class Counts(Protocol):
+    """How many tokens each part takes, by counter; estimates are columns of the log itself."""
+
+    async def known(self, session: str, spans: Spans, counter: str) -> dict[PartRef, int]:
+        """The counts of a counter that are known inside the spans."""
+        ...
+
+    async def tally(self, session: str, counter: str, counts: dict[PartRef, int]) -> None:
+        """Remember counts; those of parts this session does not hold are left out."""
+        ...
+
 
 class Search(Protocol):
     """Full text over what was said; it lags behind appends and catches up when asked."""
@@ -166,6 +191,8 @@ class Store(Protocol):
     @property
     def calls(self) -> Calls: ...
     @property
+    def counts(self) -> Counts: ...
+    @property
     def search(self) -> Search: ...
     @property
     def jobs(self) -> Jobs: ...
@@ -173,6 +200,29 @@ class Store(Protocol):
     def care(self) -> Care: ...
 
     def close(self) -> None: ...
+
+
+class Source(Protocol):
+    """Something that has text for a section of the window."""
+
+    name: str
+    section: SectionName
+
+    async def text(self, allowance: int) -> str:
+        """Its text, of at most this many tokens by estimate; empty when it has nothing to say."""
+        ...
+
+
+class Catalogue(Protocol):
+    """What is known of models, and which policies there are."""
+
+    def profile(self, model: str) -> Profile:
+        """A model's profile; safe, stated assumptions for one that nobody knows."""
+        ...
+
+    def policy(self, name: str) -> Policy:
+        """A policy by its name, or by the path of its file."""
+        ...
 
 
 class Decoder(Protocol):

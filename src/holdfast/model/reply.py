@@ -76,6 +76,16 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     stop: Stop | None = None
     request_hash: str = ""
     """SHA-256 of the request as it was sent."""
+    format: str = ""
+    """The wire format it was sent in."""
+    given: str = ""
+    """The hash of what the call was given besides the log: system prompt, tools, options."""
+    estimated: int = 0
+    """What the prompt was estimated at before it was sent, uncalibrated."""
+    head: int = 0
+    """The newest entry that the prompt took into account."""
+    epoch: int = 0
+    """The newest marker that the prompt took into account."""
 
 
 class Delta(Struct, frozen=True, omit_defaults=True, kw_only=True):

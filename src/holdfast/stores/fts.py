@@ -11,8 +11,8 @@ from holdfast.failpoints import failpoint
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import EVERYTHING
 from holdfast.stores.sql import rows
-from holdfast.stores.sql.database import Database, Row
-from holdfast.stores.sql.lineage import of_session, ranges, unknown
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.lineage import number_of_session, of_session, ranges
 from holdfast.stores.sql.places import (
     ORDINAL_BITS,
     entry_of,
@@ -110,7 +110,7 @@ class FtsSearch:
         where = "search MATCH ?"
         values: list[object] = [_expression(query.words)]
         if query.session:
-            number = self._number(query.session)
+            number = number_of_session(self._db, query.session)
             line = of_session(self._db, query.session)
             spans = [parts_of(first, last) for first, last in ranges(line, EVERYTHING)] or [
                 parts_of(place(number, 0), place(number, 0))
@@ -164,12 +164,6 @@ class FtsSearch:
             "SELECT kind, data, blob FROM parts WHERE place = ?", (at,)
         )
         return kind, mask(self._text(at, data, blob))
-
-    def _number(self, session: str) -> int:
-        found: list[Row] = self._db.rows("SELECT n FROM sessions WHERE id = ?", (session,))
-        if not found:
-            raise unknown(self._db, session)
-        return found[0][0]
 
 
 def _marker_text(at: int, data: bytes) -> str:

@@ -95,6 +95,9 @@ _CALLS_AND_JOBS = (
         output BIGINT NOT NULL, cost BIGINT, request {bytes}, data {bytes} NOT NULL)""",
     "CREATE INDEX calls_by_session ON calls (session, started, id)",
     "CREATE UNIQUE INDEX calls_by_request ON calls (request) WHERE request IS NOT NULL",
+    """CREATE TABLE givens (
+        session BIGINT NOT NULL, hash {bytes} NOT NULL, data {bytes} NOT NULL,
+        PRIMARY KEY (session, hash))""",
     """CREATE TABLE jobs (
         id TEXT PRIMARY KEY, session BIGINT NOT NULL, kind TEXT NOT NULL, created BIGINT NOT NULL,
         key {bytes} NOT NULL, owner TEXT NOT NULL, until BIGINT NOT NULL, attempts BIGINT NOT NULL,

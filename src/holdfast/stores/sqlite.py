@@ -21,6 +21,7 @@ from holdfast.stores.fts import SCHEMA, FtsSearch
 from holdfast.stores.migrations import migrate
 from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
+from holdfast.stores.sql.counts import SqlCounts
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.jobs import SqlJobs
 from holdfast.stores.sql.log import SqlLog
@@ -255,6 +256,7 @@ class SqliteStore:
         self.sessions = SqlSessions(db)
         self.blobs = SqlBlobs(db)
         self.calls = SqlCalls(db)
+        self.counts = SqlCounts(db)
         self.search = FtsSearch(db)
         self.jobs = SqlJobs(db)
         self.care = SqliteCare(db)

@@ -13,6 +13,7 @@ from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Finding
 
 from .calls import MemoryCalls
+from .counts import MemoryCounts
 from .jobs import MemoryJobs
 from .log import MemoryLog
 from .search import MemorySearch
@@ -33,6 +34,7 @@ class MemoryStore:
         self.sessions = MemorySessions(shelf)
         self.blobs = MemoryBlobs(shelf)
         self.calls = MemoryCalls(shelf)
+        self.counts = MemoryCounts(shelf)
         self.search = MemorySearch(shelf)
         self.jobs = MemoryJobs(shelf)
         self.care = MemoryCare()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from msgspec.structs import asdict, replace
 
+from holdfast.errors import Unknown
 from holdfast.model.reply import Call
 
 from .shelf import Shelf
@@ -27,6 +30,24 @@ class MemoryCalls:
         begun = (last.started, last.id) if last else (-1, "")
         own = (call for call in known if call.session == session)
         return tuple(call for call in own if (call.started, call.id) > begun)[:limit]
+
+    async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
+        begun = await self.calls(session, limit=2**31)
+        return begun[::-1][:limit]
+
+    async def keep(self, session: str, given: bytes) -> str:
+        hash = sha256(given).hexdigest()
+        with self._shelf.lock:
+            self._shelf.session(session)
+            self._shelf.givens[session, hash] = given
+        return hash
+
+    async def kept(self, session: str, hash: str) -> bytes:
+        with self._shelf.lock:
+            self._shelf.session(session)
+            if (session, hash) not in self._shelf.givens:
+                raise Unknown("kept text", hash)
+            return self._shelf.givens[session, hash]
 
 
 def record(shelf: Shelf, call: Call) -> Call:

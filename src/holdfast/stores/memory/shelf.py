@@ -24,6 +24,8 @@ class Shelf:
         self.keys: dict[tuple[str, str], tuple[Entry, ...]] = {}
         self.blobs: dict[str, bytes] = {}
         self.calls: dict[str, Call] = {}
+        self.givens: dict[tuple[str, str], bytes] = {}
+        self.counts: dict[tuple[str, int, str], int] = {}  # by entry, ordinal and counter
         self.jobs: dict[str, Job] = {}
         self.unindexed: list[Hit] = []  # the snippet of each is its whole text
         self.index: list[Hit] = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.errors import Corrupt
+from holdfast.errors import Corrupt, Unknown
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.reply import Call
 from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.lineage import unknown
+from holdfast.stores.sql.lineage import number_of_session
+from holdfast.stores.sql.rows import pack, unpack
 
 _UPSERT = (
     "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
@@ -27,24 +28,52 @@ class SqlCalls:
 
     async def record(self, call: Call) -> Call:
         with self._db.writing():
-            found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (call.session,))
-            if not found:
-                raise unknown(self._db, call.session)
-            return record(self._db, found[0][0], call)
+            return record(self._db, number_of_session(self._db, call.session), call)
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
         with self._db.reading():
-            found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (session,))
-            if not found:
-                raise unknown(self._db, session)
+            number = number_of_session(self._db, session)
             begun = self._db.rows("SELECT started FROM calls WHERE id = ?", (after,))
             since = begun[0][0] if begun else -1
             rows = self._db.rows(
                 "SELECT data FROM calls WHERE session = ? AND "
                 "(started > ? OR (started = ? AND id > ?)) ORDER BY started, id LIMIT ?",
-                (found[0][0], since, since, after, limit),
+                (number, since, since, after, limit),
             )
         return tuple(_call(data) for (data,) in rows)
+
+    async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
+        with self._db.reading():
+            number = number_of_session(self._db, session)
+            found = self._db.rows(
+                "SELECT data FROM calls WHERE session = ? ORDER BY started DESC, id DESC LIMIT ?",
+                (number, limit),
+            )
+        return tuple(_call(data) for (data,) in found)
+
+    async def keep(self, session: str, given: bytes) -> str:
+        hash = wire.digest(given)
+        with self._db.reading():
+            number = number_of_session(self._db, session)
+            if self._db.rows("SELECT 1 FROM givens WHERE session = ? AND hash = ?", (number, hash)):
+                return hash.hex()
+        with self._db.writing():
+            self._db.run(
+                "INSERT INTO givens VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (number_of_session(self._db, session), hash, pack(given)),
+            )
+        return hash.hex()
+
+    async def kept(self, session: str, hash: str) -> bytes:
+        with self._db.reading():
+            number = number_of_session(self._db, session)
+            found = self._db.rows(
+                "SELECT data FROM givens WHERE session = ? AND hash = ?",
+                (number, bytes.fromhex(hash)),
+            )
+        if not found:
+            raise Unknown("kept text", hash)
+        return unpack(found[0][0])
 
 
 def record(db: Database, number: int, call: Call) -> Call:

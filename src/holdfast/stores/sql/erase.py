@@ -91,6 +91,7 @@ def _delete(db: Database, number: int) -> None:
         ("DELETE FROM entries WHERE place BETWEEN ? AND ?", whole),
         ("DELETE FROM keys WHERE session = ?", one),
         ("DELETE FROM calls WHERE session = ?", one),
+        ("DELETE FROM givens WHERE session = ?", one),
         ("DELETE FROM jobs WHERE session = ?", one),
         ("DELETE FROM sessions WHERE n = ?", one),
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.model import wire
 from holdfast.model.job import Job
 from holdfast.stores.sql.database import Database, Row
-from holdfast.stores.sql.lineage import unknown
+from holdfast.stores.sql.lineage import number_of_session
 
 _COLUMNS = (
     "j.id, s.id, j.kind, j.created, j.key, j.owner, j.until, j.attempts, j.finished, j.outcome, "
@@ -23,7 +23,7 @@ class SqlJobs:
 
     async def offer(self, job: Job) -> Job:
         with self._db.writing():
-            number = self._number(job.session)
+            number = number_of_session(self._db, job.session)
             key = wire.encode(job.key) if job.key else b""
             waiting = self._db.rows(
                 f"{_SELECT} WHERE j.session = ? AND j.kind = ? AND j.key = ? AND j.finished = 0",
@@ -64,7 +64,7 @@ class SqlJobs:
 
     async def jobs(self, session: str) -> tuple[Job, ...]:
         with self._db.reading():
-            number = self._number(session)
+            number = number_of_session(self._db, session)
             found = self._db.rows(
                 f"{_SELECT} WHERE j.session = ? ORDER BY j.created, j.id", (number,)
             )
@@ -78,12 +78,6 @@ class SqlJobs:
             if held:
                 self._db.run(sql, values)
             return bool(held)
-
-    def _number(self, session: str) -> int:
-        found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (session,))
-        if not found:
-            raise unknown(self._db, session)
-        return found[0][0]
 
 
 def _job(row: Row) -> Job:

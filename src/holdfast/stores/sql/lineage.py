@@ -49,6 +49,14 @@ def of_session(db: Database, id: str) -> Lineage:
     return lineage(db, *found[0])
 
 
+def number_of_session(db: Database, id: str) -> int:
+    """The number under which a session's entries are placed."""
+    found = db.rows("SELECT n FROM sessions WHERE id = ?", (id,))
+    if not found:
+        raise unknown(db, id)
+    return found[0][0]
+
+
 def ranges(line: Lineage, spans: Spans) -> Iterator[tuple[int, int]]:
     """The ranges of places that hold these spans, in order."""
     for segment in line:

@@ -13,7 +13,7 @@ from holdfast.model.store import Changes, Erased, Page
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.erase import erase
-from holdfast.stores.sql.lineage import Lineage, lineage, ranges, unknown
+from holdfast.stores.sql.lineage import Lineage, lineage, number_of_session, ranges, unknown
 from holdfast.stores.sql.places import MOST_SESSIONS, seq_of
 
 _COLUMNS = ", ".join(f"s.{column.strip()}" for column in rows.SESSION_COLUMNS.split(","))
@@ -39,10 +39,10 @@ class SqlSessions:
             if session.fork and not session.parent:
                 raise Misuse(f"a fork at {session.fork} of no session; name its parent")
             made = self._forked(session) if session.parent else _fresh(session)
-            parent = self._number(session.parent) if session.parent else None
+            parent = number_of_session(self._db, session.parent) if session.parent else None
             self._db.run(_INSERT, (made.id, parent, *_columns(made)))
             failpoint("session.after_insert")
-            if self._number(made.id) > MOST_SESSIONS:
+            if number_of_session(self._db, made.id) > MOST_SESSIONS:
                 raise Misuse("this store holds as many sessions as it can; open another store")
         return made
 
@@ -87,12 +87,6 @@ class SqlSessions:
     def _find(self, id: str) -> Row | None:
         found = self._db.rows(f"{_SELECT} WHERE s.id = ?", (id,))
         return found[0] if found else None
-
-    def _number(self, id: str) -> int:
-        found = self._db.rows("SELECT n FROM sessions WHERE id = ?", (id,))
-        if not found:
-            raise unknown(self._db, id)
-        return found[0][0]
 
     def _forked(self, session: Session) -> Session:
         """The session with what it shares of its parent's line."""
