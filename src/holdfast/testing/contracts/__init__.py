@@ -12,6 +12,7 @@ from __future__ import annotations
 from .base import Contract
 from .blobs import BlobsContract
 from .calls import CallsContract
+from .counts import CountsContract
 from .erasing import ErasingContract
 from .forks import ForkContract
 from .jobs import JobsContract
@@ -33,7 +34,13 @@ class SessionsContract(SessionContract, ListContract, ErasingContract):
 
 
 class StoreContract(
-    LogContract, SessionsContract, BlobsContract, CallsContract, SearchContract, JobsContract
+    LogContract,
+    SessionsContract,
+    BlobsContract,
+    CallsContract,
+    CountsContract,
+    SearchContract,
+    JobsContract,
 ):
     """Every port of a store."""
 
@@ -42,6 +49,7 @@ __all__ = [
     "BlobsContract",
     "CallsContract",
     "Contract",
+    "CountsContract",
     "JobsContract",
     "LogContract",
     "SearchContract",
