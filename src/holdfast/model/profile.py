@@ -22,6 +22,7 @@ Ability = Literal[
     "tools",
     "prefill",
     "token_counting",
+    "system_messages",
 ]
 
 

@@ -1,0 +1,106 @@
+"""A request of anybody's making, read in order without trusting its shape, and what a rule is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, cast
+
+from msgspec import Struct
+
+from holdfast.model.profile import Profile
+from holdfast.model.window import Violation
+
+Wire = dict[str, Any]
+
+Broken = Iterator[tuple[str, str]]
+"""Places where a rule is broken, and what the provider would say of each."""
+
+Rule = Callable[[Wire, Profile], Iterator[Violation]]
+
+
+def rule(name: str) -> Callable[[Callable[[Wire, Profile], Broken]], Rule]:
+    """Give a rule its name: what it finds are violations of it."""
+
+    def named(find: Callable[[Wire, Profile], Broken]) -> Rule:
+        @wraps(find)
+        def violations(request: Wire, profile: Profile) -> Iterator[Violation]:
+            for where, message in find(request, profile):
+                yield Violation(rule=name, where=where, message=message)
+
+        return violations
+
+    return named
+
+
+class Said(Struct, frozen=True):
+    """One message: its role, and its content as blocks, a plain string being one text."""
+
+    role: str
+    content: list[Wire]
+
+
+def walk(request: Wire) -> list[Said]:
+    """The messages of a request."""
+    return [
+        Said(str(message.get("role")), content(message.get("content")))
+        for message in objects(request.get("messages"))
+    ]
+
+
+def content(found: Any) -> list[Wire]:
+    """Content as blocks."""
+    if isinstance(found, str):
+        return [{"type": "text", "text": found}] if found else []
+    return objects(found)
+
+
+def objects(found: Any) -> list[Wire]:
+    """The items of a list, an empty object in place of anything else."""
+    if not isinstance(found, list | tuple):
+        return []
+    items = cast(list[Any], found)
+    return [cast(Wire, item) if isinstance(item, dict) else {} for item in items]
+
+
+def blocks(message: Said, type: str) -> list[Wire]:
+    """The blocks of one type."""
+    return [block for block in message.content if block.get("type") == type]
+
+
+def everything(request: Wire) -> Iterator[tuple[str, Wire]]:
+    """Tools, system prompt, messages, and what is inside results: in the provider's order."""
+    for place, tool in enumerate(objects(request.get("tools"))):
+        yield f"tools.{place}", tool
+    for place, block in enumerate(content(request.get("system"))):
+        yield f"system.{place}", block
+    for place, message in enumerate(walk(request)):
+        for ordinal, block in enumerate(message.content):
+            where = f"messages.{place}.content.{ordinal}"
+            yield where, block
+            if block.get("type") == "tool_result":
+                inside = content(block.get("content")) if block.get("content") else []
+                yield from ((f"{where}.content.{n}", one) for n, one in enumerate(inside))
+
+
+def marked(request: Wire) -> list[tuple[str, Wire]]:
+    """The blocks that carry a cache breakpoint."""
+    return [(at, one) for at, one in everything(request) if one.get("cache_control") is not None]
+
+
+def texts(request: Wire) -> Iterator[tuple[str, str]]:
+    """Every text block, and a message or system prompt that is one string."""
+    for where, block in everything(request):
+        if block.get("type") == "text":
+            found = block.get("text")
+            yield where, found if isinstance(found, str) else ""
+
+
+def images(request: Wire) -> list[tuple[str, Wire]]:
+    """Every image with its source, in messages and in results."""
+    found: list[tuple[str, Wire]] = []
+    for where, block in everything(request):
+        source = block.get("source")
+        if block.get("type") == "image":
+            found.append((where, cast(Wire, source) if isinstance(source, dict) else {}))
+    return found
