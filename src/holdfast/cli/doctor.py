@@ -38,22 +38,43 @@ def doctor(asked: Asked, repair: bool, dry_run: bool, yes: bool) -> int:
     wanted = repair and not dry_run
     try:
         with asked.open() as hf:
-            return visit(asked, hf, wanted=wanted, dry_run=dry_run, yes=yes)
-    except Corrupt as damage:
-        return rescue(asked, damage, wanted=wanted, yes=yes)
+            findings, damage = visit(asked, hf, wanted=wanted, dry_run=dry_run, yes=yes)
+    except Corrupt as damaged:
+        findings, damage = (), str(damaged)
+    if damage:
+        if not rescue(asked, damage, wanted=wanted, yes=yes):
+            return 1
+        with asked.open() as hf:
+            findings = examine(hf)
+            tell(asked, findings)
+    return 1 if findings else 0
 
 
-def visit(asked: Asked, hf: Holdfast, *, wanted: bool, dry_run: bool, yes: bool) -> int:
-    """Examine, tell, and where it is wanted, mend and examine again; the exit code."""
+def visit(
+    asked: Asked, hf: Holdfast, *, wanted: bool, dry_run: bool, yes: bool
+) -> tuple[tuple[Finding, ...], str]:
+    """Examine, tell, and where it is wanted mend and examine again.
+
+    What is left, and where mending could not help, the damage that salvaging may.
+    """
     findings = examine(hf)
     mendable = [finding for finding in findings if finding.mend]
     mends = wanted and bool(mendable)
     if not (asked.json and mends):
         tell(asked, findings, dry_run=dry_run, offer=not mends)
-    if mends and mend(asked, hf, mendable, yes=yes):
-        findings = examine(hf)
+    if not (mends and mend(asked, hf, mendable, yes=yes)):
+        return findings, ""
+    findings = examine(hf)
+    damage = beyond_mending(findings)
+    if not damage:
         tell(asked, findings)
-    return 1 if findings else 0
+    return findings, damage
+
+
+def beyond_mending(findings: Iterable[Finding]) -> str:
+    """What a store that is open cannot mend of itself; empty where there is nothing of the kind."""
+    found = (one for one in findings if one.area == "database" and one.mend)
+    return next((f"{one.where or 'the store'}: {one.what}" for one in found), "")
 
 
 def examine(hf: Holdfast) -> tuple[Finding, ...]:

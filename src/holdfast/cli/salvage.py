@@ -1,15 +1,52 @@
-"""When a store cannot be opened: saying what is left of it, and saving that."""
+"""When a store cannot be opened or mended: what is left of it, in a fresh file at its place."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from holdfast.cli.options import Asked
 
 if TYPE_CHECKING:
+    from holdfast.engine.plugins import Salvaged
+
+QUESTION = "Put what can be read into a fresh file? The damaged one is kept beside it."
+OFFER = (
+    "`holdfast doctor --repair` puts what can be read into a fresh file, and keeps the damaged one"
+)
+
+
+def rescue(asked: Asked, damage: str, *, wanted: bool, yes: bool) -> bool:
+    """Offer to salvage the store, and where it is wanted do it; whether it was done."""
+    from holdfast.cli.terminal import agreed, emit, say
+    from holdfast.engine.plugins import salvage
     from holdfast.errors import Corrupt
 
+    if not wanted:
+        raise Corrupt(f"{damage.partition('; ')[0]}; {OFFER}")
+    if not asked.json:
+        say(damage.partition("; ")[0], "red")
+    if not yes and not agreed(QUESTION):
+        click.echo("Nothing was changed.", err=True)
+        return False
+    done = salvage(asked.url)
+    if asked.json:
+        emit({"damaged": done.damaged, "kept": dict(done.kept), "lost": list(done.lost)})
+    else:
+        tell(done)
+    return True
 
-def rescue(asked: Asked, damage: Corrupt, *, wanted: bool, yes: bool) -> int:
-    """The exit code."""
-    raise damage
+
+def tell(done: Salvaged) -> None:
+    """What was kept, what was not, and where the damaged file is."""
+    from holdfast.cli.terminal import say
+    from holdfast.cli.wording import many, path
+
+    kept = [many(done.kept.get(table, 0), table, table) for table in ("sessions", "entries")]
+    say(f"Salvaged {' with '.join(kept)}.", "green")
+    for what in done.lost:
+        say(f"  Lost: {what}", "yellow")
+    if not done.lost:
+        say("Nothing is missing.")
+    say(f"The damaged file is kept: {path(done.damaged)}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from holdfast.errors import Misuse, Unknown
 from holdfast.ports import Store
@@ -20,6 +20,20 @@ BUILT_IN = {
     "memory": "holdfast.stores.memory:MemoryStore.open",
 }
 
+SALVAGE = {"sqlite": "holdfast.stores.salvage:salvage"}
+"""How a damaged file is salvaged, by the scheme of its store."""
+
+
+class Salvaged(Protocol):
+    """What became of a damaged store."""
+
+    @property
+    def kept(self) -> Mapping[str, int]: ...
+    @property
+    def lost(self) -> tuple[str, ...]: ...
+    @property
+    def damaged(self) -> str: ...
+
 
 def open_store(url: str) -> Store:
     """The store at a URL; a plain path is a SQLite file.
@@ -28,6 +42,17 @@ def open_store(url: str) -> Store:
     """
     scheme, rest = _split(url)
     return _opener(scheme)(rest)
+
+
+def salvage(url: str) -> Salvaged:
+    """Put a fresh store, with all that can still be read, in the place of a damaged one.
+
+    It is not opened as a store for that, and nobody else may have it open.
+    """
+    scheme, rest = _split(url)
+    if scheme not in SALVAGE:
+        raise Misuse(f"a store of kind {scheme!r} cannot be salvaged; restore it from a backup")
+    return cast(Callable[[str], Salvaged], _load(SALVAGE[scheme]))(rest)
 
 
 def file_of(url: str) -> Path | None:
@@ -57,7 +82,7 @@ def _opener(scheme: str) -> Callable[[str], Store]:
     raise Unknown("kind of store", scheme, near, f"(there are {', '.join(known)})")
 
 
-def _load(where: str) -> Callable[[str], Store]:
+def _load(where: str) -> Any:
     module, _, names = where.partition(":")
     found: Any = import_module(module)
     for name in names.split("."):
