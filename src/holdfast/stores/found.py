@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from holdfast.errors import Corrupt, StoreError
@@ -98,17 +97,14 @@ def content(db: Database, data: bytes | None, blob: bytes | None) -> bytes:
     packed = db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
     if not packed:
         raise Corrupt("its blob is missing")
-    try:
-        return rows.unpack(packed[0][0])
-    except rows.zstd.ZstdError as garbled:
-        raise Corrupt(f"its blob cannot be unpacked ({garbled})") from garbled
+    return rows.unpack(packed[0][0])
 
 
 def readable(data: bytes, type: Any) -> bool:
     """Whether these bytes are a value of a type."""
     try:
         wire.decode(data, type)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except rows.GARBLED:
         return False
     return True
 

@@ -93,11 +93,13 @@ def _entry(db: Database, row: Row) -> Iterator[tuple[str, str]]:
         contents, troubles = _marker(db, at)
     for what in troubles:
         yield what, mend.WRAP
-    if (
-        not troubles
-        and rows.fingerprint(role or "" if kind == "message" else kind, contents) != hash
-    ):
+    signed = (role or "") if kind == "message" else kind
+    if troubles or rows.fingerprint(signed, contents) == hash:
+        return
+    if contents:
         yield "it is not what was stored (its fingerprint differs)", ""
+    else:
+        yield "all of its parts are missing", mend.WRAP
 
 
 def _parts(db: Database, at: int) -> tuple[list[bytes], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from holdfast.errors import Conflict, Misuse
+from holdfast.errors import Conflict, Corrupt, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Marker, Summary
@@ -204,7 +204,10 @@ class SqlLog:
         found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (hash,))
         if not found:
             raise rows.unreadable(seq_of(entry_of(at)), "its blob is missing")
-        return rows.unpack(found[0][0])
+        try:
+            return rows.unpack(found[0][0])
+        except Corrupt as garbled:
+            raise rows.unreadable(seq_of(entry_of(at)), str(garbled.__cause__)) from garbled
 
     def _markers(self, entries: list[Row]) -> dict[int, bytes]:
         if all(row[2] == "message" for row in entries):

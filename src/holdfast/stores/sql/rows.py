@@ -24,6 +24,9 @@ else:
 INLINE = 32 * 1024
 """Parts larger than this go to a blob."""
 
+GARBLED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What bytes raise that are no value of ours."""
+
 
 class Extra(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
     """What an entry carries besides its columns; absent where all of it is empty."""
@@ -96,8 +99,11 @@ def fingerprint(kind: str, contents: Sequence[bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """A blob's content."""
-    return zstd.decompress(data)
+    """A blob's content; Corrupt where it is none."""
+    try:
+        return zstd.decompress(data)
+    except zstd.ZstdError as garbled:
+        raise Corrupt(f"a blob cannot be unpacked ({garbled}); run `holdfast doctor`") from garbled
 
 
 def pack(data: bytes) -> bytes:
@@ -132,7 +138,10 @@ def entry(session: str, row: Row, body: Body, counts: tuple[int, ...]) -> Entry:
             id=id, session=session, seq=seq_of(at), body=body, created=created,
             completed=completed, counts=counts,
         )  # fmt: skip
-    extra = wire.decode(data, Extra)
+    try:
+        extra = wire.decode(data, Extra)
+    except GARBLED as garbled:
+        raise unreadable(seq_of(at), garbled) from garbled
     return Entry(
         id=id,
         session=session,
@@ -156,14 +165,14 @@ def part(place: int, data: bytes) -> Part:
     """The part that these bytes are; Corrupt, saying where, if they are none."""
     try:
         return _part(data)  # nearly always; asking `wire` for its decoder each time costs a fifth
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except GARBLED:
         return _odd_part(place, data)
 
 
 def _odd_part(place: int, data: bytes) -> Part:
     try:
         return wire.decode(data, Part)  # type: ignore[arg-type]
-    except (msgspec.DecodeError, UnicodeDecodeError) as garbled:
+    except GARBLED as garbled:
         raise unreadable(seq_of(entry_of(place)), garbled) from garbled
 
 
@@ -171,7 +180,7 @@ def marker(place: int, data: bytes) -> Marker:
     """The marker that these bytes are; Corrupt, saying where, if they are none."""
     try:
         return wire.decode(data, Marker)  # type: ignore[arg-type]
-    except (msgspec.DecodeError, UnicodeDecodeError) as garbled:
+    except GARBLED as garbled:
         raise unreadable(seq_of(place), garbled) from garbled
 
 
@@ -206,7 +215,7 @@ def session(row: Row, parent: str) -> Session:
     _, _, fork, updated, compacted, archived, head, last_message, last_marker, data = row
     try:
         said = wire.decode(data, Session)
-    except msgspec.DecodeError as garbled:
+    except GARBLED as garbled:
         raise Corrupt(
             f"a session's row cannot be read ({garbled}); run `holdfast doctor`"
         ) from garbled
