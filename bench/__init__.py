@@ -1,0 +1,1 @@
+"""Benchmarks: everything compared is measured side by side in one run, and told as ratios."""

@@ -1,0 +1,62 @@
+"""`python -m bench [store|huge] [--quick]`: measure, print, and write docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from bench import page
+from bench.progress import bars
+
+QUICK = {"rounds": 15, "budget": 5.0, "cold": 3}
+"""What a short run changes; it prints its numbers and leaves the page alone."""
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Benchmarks, side by side with others. Without a name: all of them, in their long form."""
+    if context.invoked_subcommand is None:
+        context.invoke(store)
+        context.invoke(huge)
+
+
+@main.command()
+@click.option("--sizes", help="Lengths of the session in messages, such as 100,1000.")
+@click.option("--quick", is_flag=True, help="A short run that leaves the page alone.")
+@click.option("--scratch", type=click.Path(path_type=Path), help="Where files are made meanwhile.")
+def store(sizes: str | None = None, quick: bool = False, scratch: Path | None = None) -> None:
+    """A durable turn, the file's size and opening a session, against seven others."""
+    from bench import store as bench
+    from bench import store_report as report
+
+    plan = replace(bench.Plan(), **QUICK) if quick else bench.Plan()
+    if sizes:
+        plan = replace(plan, sizes=tuple(int(size) for size in sizes.split(",")))
+    with bars() as stage:
+        result = bench.measure(plan, scratch, stage)
+    report.show(result)
+    page.save("store-quick" if quick else "store", result)
+    if not quick and plan.sizes == bench.SIZES:
+        report.publish(result)
+
+
+@main.command()
+@click.option("--size", default=2048, help="Of the session's text, in MB.")
+@click.option("--scratch", type=click.Path(path_type=Path), help="Where files are made meanwhile.")
+def huge(size: int = 2048, scratch: Path | None = None) -> None:
+    """How much memory it takes to open and read a session of 2 GB."""
+    from bench import huge as bench
+
+    with bars() as stage:
+        result = bench.measure(size * 1_000_000, scratch, stage)
+    bench.table(result).show("Memory")
+    page.save("huge", result)
+    if size >= 2048:
+        page.write("huge", bench.section(result))
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m bench")
