@@ -59,7 +59,8 @@ def facts(machine: Machine) -> str:
     before, after = machine.load
     return (
         f"{machine.cores} cores, {machine.memory:.0f} GiB; appending 4 kB and syncing takes "
-        f"{median} ms (ninetieth percentile {slow} ms); load average {before} before and {after} after. "
+        f"{median} ms (ninetieth percentile {slow} ms); load average {before} before and {after} "
+        "after. "
         f"Python {machine.python}, SQLite {machine.sqlite} in Holdfast and the raw rows; "
         f"{versions}."
     )
