@@ -164,6 +164,10 @@ class Jobs(Protocol):
 class Care(Protocol):
     """What keeps a store healthy."""
 
+    async def ids(self) -> tuple[str, ...]:
+        """The sessions that can be examined, also where the row of one cannot be read."""
+        ...
+
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
         """Everything that is not as it should be, of the store or of one session; () when well."""
         ...

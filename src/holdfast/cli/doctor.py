@@ -80,7 +80,7 @@ def beyond_mending(findings: Iterable[Finding]) -> str:
 def examine(hf: Holdfast) -> tuple[Finding, ...]:
     """Everything that is not as it should be: of the store, then session by session."""
     found = dict.fromkeys(hf.examine())
-    sessions = [session.id for session in hf.every_session()]
+    sessions = hf.examinable()
     with progress("Examining", len(sessions)) as advance:
         for session in sessions:
             found |= dict.fromkeys(hf.examine(session))

@@ -255,6 +255,10 @@ class Holdfast:
         """Find what was said; nothing older is out of reach."""
         return drive(self.engine.search(words, session=session, role=role, limit=limit))
 
+    def examinable(self) -> tuple[str, ...]:
+        """The ids of the sessions that can be examined, however damaged they are."""
+        return drive(self.engine.examinable())
+
     def examine(self, session: str = "") -> tuple[Finding, ...]:
         """What is not as it should be, of the store or of one session; () when all is well."""
         return drive(self.engine.examine(session))

@@ -129,6 +129,10 @@ class Engine:
             Query(words=words, session=session, role=role, limit=limit)
         )
 
+    async def examinable(self) -> tuple[str, ...]:
+        """The ids of the sessions that can be examined, however damaged they are."""
+        return await self.store.care.ids()
+
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
         """What is not as it should be, of the store or of one session; () when all is well."""
         return await self.store.care.examine(session)

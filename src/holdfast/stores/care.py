@@ -28,6 +28,9 @@ class SqliteCare:
     def __init__(self, db: Sqlite) -> None:
         self._db = db
 
+    async def ids(self) -> tuple[str, ...]:
+        return tuple(id for (id,) in self._db.rows("SELECT id FROM sessions ORDER BY n"))
+
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
         if not session:
             return tuple(islice(store_findings(self._db), MOST))

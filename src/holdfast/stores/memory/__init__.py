@@ -74,6 +74,9 @@ class MemoryBlobs:
 class MemoryCare:
     """The care port: memory does not rot, and cannot be copied to a safe place."""
 
+    async def ids(self) -> tuple[str, ...]:
+        return ()
+
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
         return ()
 

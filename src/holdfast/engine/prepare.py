@@ -1,0 +1,220 @@
+"""Preparing a turn: from the log to a window that fits, and its request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints
+from holdfast.core.boundary import is_request
+from holdfast.core.budget import budget as allot
+from holdfast.core.budget import largest
+from holdfast.core.count import MESSAGE
+from holdfast.core.estimate import estimate
+from holdfast.core.repair import Limits, Repaired, repair
+from holdfast.core.shed import LEAVES, cut, legal, weight
+from holdfast.engine import load, surround
+from holdfast.engine.surround import Given
+from holdfast.errors import OverBudget
+from holdfast.model.log import Entry, Folded, Head, Summary
+from holdfast.model.message import Message
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
+from holdfast.model.span import OPEN, Spans, clip
+from holdfast.model.view import View
+from holdfast.model.window import Budget, Window
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+PAGE = 256
+"""How many heads are read at once, newest first."""
+
+
+class Preparation:
+    """One turn being prepared for one session."""
+
+    def __init__(self, session: OpenSession, given: Given, profile: Profile, policy: Policy) -> None:
+        self._session = session
+        self._log = session.store.log
+        self._given = given
+        self._profile = profile
+        self._policy = policy
+
+    async def window(self, *, write: bool, compact: bool) -> tuple[Window, Repaired, View]:
+        """The window to send now; sheds first, where allowed, when the log no longer fits."""
+        view = await self._session.view()
+        if write and (told := await self._news(view.folded)):
+            await self._session.append_all(told)
+            view = await self._session.view()
+        around, budget = await self._around(view.folded)
+        if compact and (marker := await self._shed(view, around, budget)):
+            if write:
+                await self._session.append(marker, epoch=view.folded.epoch)
+                view = await self._session.view()
+            else:
+                view = _as_if(view, marker)
+            around, budget = await self._around(view.folded)
+        seen = await self._seen(view)
+        window = assemble(seen, around, self._policy, budget, self._given.model)
+        fixed = repair(window.blocks, limits_of(self._profile))
+        return with_blocks(window, fixed), fixed, view
+
+    async def _news(self, folded: Folded) -> tuple[Any, ...]:
+        newest = await surround.snapshot(self._log, self._session.id, folded.context)
+        return surround.news(newest, self._given.sections)
+
+    async def _around(self, folded: Folded) -> tuple[Surroundings, Budget]:
+        log, id = self._log, self._session.id
+        base = await surround.snapshot(log, id, folded.base) or self._given.sections
+        pins = await surround.pinned(log, id, folded) if folded.pins else []
+        around = surround.surroundings(self._given, base, pins)
+        system = estimate(around.system) + around.tools_tokens
+        return around, allot(self._profile, self._policy.budget, system)
+
+    async def _seen(self, view: View) -> Seen:
+        return Seen(
+            folded=view.folded,
+            messages=await messages(self._log, view.session.id, view.spans),
+            summaries=await messages(self._log, view.session.id, view.standing),
+        )
+
+    async def _shed(self, view: View, around: Surroundings, budget: Budget) -> Summary | None:
+        """The marker that makes it fit; None where everything fits as it is."""
+        fixed = await self._fixed(view, around)
+        room = min(budget.room, fixed + budget.history) - fixed
+        heads = await self._heads(view, room)
+        if sum(map(weight, heads)) <= room:
+            return None
+        keep = cut(heads, int(room * LEAVES))
+        return await self._marker(view, heads, keep, room)
+
+    async def _fixed(self, view: View, around: Surroundings) -> int:
+        """What the window takes whatever is shed: everything but history."""
+        summaries = await messages(self._log, view.session.id, view.standing)
+        bare = Seen(folded=replace(view.folded, kept=()), summaries=summaries)
+        budget = allot(self._profile, self._policy.budget)
+        return assemble(bare, around, self._policy, budget, self._given.model).tokens.tokens
+
+    async def _heads(self, view: View, room: int) -> list[Head]:
+        """The newest heads, until they fill more than the room or there are no more."""
+        found: list[Head] = []
+        left: Spans = view.spans
+        while left and sum(map(weight, found)) <= room:
+            page = await self._log.heads(view.session.id, left, limit=PAGE)
+            if not page:
+                break
+            found = [*page, *found]
+            left = clip(left, 1, page[0].seq - 1)
+        return [head for head in found if head.kind == "message"]
+
+    async def _marker(self, view: View, heads: list[Head], keep: int, room: int) -> Summary:
+        first = heads[keep].seq if keep < len(heads) else OPEN
+        stay = await messages(self._log, view.session.id, clip(view.spans, first))
+        start = legal(stay, 0)
+        while start < len(stay) and sum(map(_weight, stay[start:])) > room:
+            start = legal(stay, start + 1)
+        asked = await self._asked(view, stay[start:])
+        last = (stay[start].seq if start < len(stay) else view.last + 1) - 1
+        taken = sum(map(_weight, stay[start:])) + (_weight(asked) if asked else 0)
+        if asked and taken > room:
+            raise too_large(asked, room)
+        return Summary(
+            covers=clip(view.spans, 1, last) or clip(((*view.spans,)), 1, last),
+            text=LEFT.format(last=last),
+            kept=(asked.seq,) if asked else (),
+            merges=await self._shed_before(view),
+            step="shed",
+            policy=self._policy.name,
+            reason="the window was full",
+            tokens_before=sum(map(weight, heads)),
+            tokens_after=taken,
+        )
+
+    async def _asked(self, view: View, stay: tuple[Entry, ...]) -> Entry | None:
+        """What was just asked, where it would not stay by itself."""
+        if any(isinstance(e.body, Message) and is_request(e.body) for e in stay):
+            return None
+        left = view.spans
+        while heads := await self._log.heads(view.session.id, left, limit=PAGE):
+            for head in reversed(heads):
+                if head.role == "user":
+                    spans = clip(left, head.seq, head.seq)
+                    (entry,) = await self._log.read(view.session.id, spans)
+                    if isinstance(entry.body, Message) and is_request(entry.body):
+                        return entry
+            left = clip(left, 1, heads[0].seq - 1)
+        return None
+
+    async def _shed_before(self, view: View) -> tuple[int, ...]:
+        """Earlier shedding, which this one takes over; a summary somebody wrote stays."""
+        standing = await messages(self._log, view.session.id, view.standing)
+        return tuple(
+            e.seq for e in standing if isinstance(e.body, Summary) and e.body.step == "shed"
+        )
+
+
+LEFT = (
+    "Entries up to {last} of this conversation are not shown, to make room. They are kept word for "
+    "word; search_history finds them and recall brings them back."
+)
+
+
+def _weight(entry: Entry) -> int:
+    return sum(entry.counts) + MESSAGE if entry.is_message else 0
+
+
+async def messages(log: Any, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The messages, or summaries, inside some spans."""
+    return tuple(
+        [
+            entry
+            async for entry in load.read(log, session, spans)
+            if isinstance(entry.body, (Message, Summary))
+        ]
+    )
+
+
+def with_blocks(window: Window, fixed: Repaired) -> Window:
+    """The window with its blocks repaired."""
+    tokens = window.tokens.tokens
+    tokens += sum(b.tokens for b in fixed.blocks) - sum(b.tokens for b in window.blocks)
+    return replace(
+        window,
+        blocks=fixed.blocks,
+        tokens=replace(window.tokens, tokens=tokens),
+        breakpoints=breakpoints(fixed.blocks, bool(window.tools)),
+        over=max(0, tokens - window.budget.room),
+    )
+
+
+def limits_of(profile: Profile) -> Limits:
+    """What repairing for this model has to keep to."""
+    return Limits(prefill=profile.can("prefill"))
+
+
+def too_large(entry: Entry, room: int) -> OverBudget:
+    """What is said when what was just asked does not fit by itself."""
+    return OverBudget(
+        f"what was just asked (entry {entry.seq}) takes about {_weight(entry):,} tokens and only "
+        f"{room:,} are left for it; shorten it, attach it as a file, or use a model with a larger "
+        "window"
+    )
+
+
+def floor_error(window: Window) -> OverBudget:
+    """What is said when not even the rest fits, naming what takes most."""
+    names = ", ".join(f"{b.source} ({b.tokens:,})" for b in largest(window.blocks))
+    return OverBudget(
+        f"{window.tokens.tokens:,} tokens do not fit the {window.budget.room:,} of {window.model}: "
+        f"the largest are {names}"
+    )
+
+
+def _as_if(view: View, marker: Summary) -> View:
+    """The view as it would be with a marker appended."""
+    from holdfast.core.fold import fold
+
+    entry = Entry(id="", session=view.session.id, seq=view.last + 1, body=marker, created=0)
+    return View(session=view.session, folded=fold([entry], view.folded), last=view.last)
