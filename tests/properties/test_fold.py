@@ -58,7 +58,7 @@ def test_loading_often_stops_long_before_the_beginning() -> None:
     assert sum(stopped) > len(stopped) / 3, f"{sum(stopped)} of {len(stopped)}"
 
 
-@given(logs("mSCPURxuuaaRR", max_size=40))
+@given(logs("mmSSSCCPURxuuaR", min_size=12, max_size=30))
 def test_folding_is_what_the_rules_say_word_for_word(log: tuple[Entry, ...]) -> None:
     assert seen(fold(log), len(log)) == Oracle(log).state()
 

@@ -12,6 +12,7 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     consumes,
+    initialize,
     invariant,
     multiple,
     rule,
@@ -20,17 +21,21 @@ from hypothesis.stateful import (
 
 from holdfast.engine.doors import drive
 from holdfast.errors import Conflict, Misuse, Unknown
-from holdfast.model.log import Body, Draft, Entry, Session, Summary
-from holdfast.model.message import Message
+from holdfast.model.log import Body, Draft, Entry, Pin, Rewind, Session, Summary
+from holdfast.model.message import Message, assistant, user
 from holdfast.model.span import OPEN, Span, normal, within
 from holdfast.model.store import Changes, Expect, Page
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.factories import append, draft, new_id, read_all
-from holdfast.testing.strategies import bodies, texts
+from holdfast.testing.strategies import texts
 
-SHORT = st.builds(draft, bodies(), created=st.integers(0, 9))
+BODIES = (user("hi"), user("ho"), assistant("a", "b"), Pin(fact="x"), Rewind(to=0))
+SUMMARY = Summary(covers=(Span(1, 1),), text="…")
+SAID = st.sampled_from((*BODIES, SUMMARY))
+DRAFTS = st.lists(st.builds(draft, SAID, created=st.integers(0, 9)), min_size=1, max_size=4)
+KEYS = st.sampled_from(("", "", "k", "\ud800"))
 SPANS = st.lists(st.builds(Span, st.integers(1, 12), st.integers(1, 12)), max_size=3).map(normal)
 
 
@@ -62,6 +67,7 @@ class StoreMachine(RuleBasedStateMachine):
     """Sessions are created, forked, written, read, changed and erased."""
 
     open: Callable[[Path], Store]
+    share: float  # of the usual number of examples: what is quick is tried more often
     sessions = Bundle("sessions")
 
     def __init__(self) -> None:
@@ -82,7 +88,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.lines[told.id] = Line(created, [])
         return told.id
 
-    @rule(target=sessions, parent=sessions, place=st.integers(0, 20))
+    @initialize(target=sessions)
+    def begin(self) -> Any:
+        id = self.create(1, "")
+        self.append(id, [draft(body, created=1) for body in BODIES], "k")
+        return id
+
+    @rule(target=sessions, parent=sessions, place=st.integers(0, 9))
     def fork(self, parent: str, place: int) -> Any:
         line = self.lines[parent].entries
         told = Session(id=new_id(), created=5, parent=parent, fork=place)
@@ -94,7 +106,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.lines[told.id] = Line(5, line[:place])
         return told.id
 
-    @rule(id=sessions, drafts=st.lists(SHORT, min_size=1, max_size=4), key=st.just("") | texts(3))
+    @rule(id=sessions, drafts=DRAFTS, key=KEYS)
     def append(self, id: str, drafts: list[Draft], key: str) -> None:
         line = self.lines[id]
         drafts = [draft(d.body, created=d.created) for d in drafts]  # an id is used once
@@ -207,14 +219,17 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class MemoryMachine(StoreMachine):
+    share = 2.0
     open = staticmethod(lambda path: MemoryStore())
 
 
 class SqliteMachine(StoreMachine):
+    share = 0.3
     open = staticmethod(SqliteStore.open)
 
 
 @pytest.mark.parametrize("machine", [MemoryMachine, SqliteMachine], ids=lambda m: m.__name__)
 def test_a_store_holds_what_plain_lists_hold(machine: type[StoreMachine]) -> None:
-    modest = settings(max_examples=min(settings().max_examples, 400) // 4, stateful_step_count=25)
-    run_state_machine_as_test(machine, settings=modest)
+    many = int(settings().max_examples * machine.share)
+    tried = settings(max_examples=many, stateful_step_count=20)
+    run_state_machine_as_test(machine, settings=tried)
