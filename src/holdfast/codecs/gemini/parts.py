@@ -85,11 +85,11 @@ class Parts:
         return self._sealed({"function_call": written}, call.seal, block)
 
     def _thought(self, part: Reasoning, block: Block) -> Encoded | None:
-        fields = self._fields(part.seal, block)
+        fields = self._fields(part.seal, block) if block.role == "assistant" else None
         return None if fields is None else {"text": part.text, "thought": True} | fields
 
     def _opaque(self, part: Opaque, block: Block) -> Encoded | None:
-        return self._fields(Seal(part.owner, part.data, part.model, part.hash), block)
+        return self._fields(Seal(part.owner, part.data, part.model, part.hash), block) or None
 
     def _sealed(self, encoded: Encoded, seal: Seal | None, block: Block) -> Encoded:
         for name, value in (self._fields(seal, block) or {}).items():
@@ -104,9 +104,12 @@ class Parts:
         maker = seal.model or block.model
         ours = block.model == self.model or not maker or same_model(maker, self.model)
         try:
-            return snaked(decode(seal.data, dict[str, Any])) if ours else None
+            fields = snaked(decode(seal.data, dict[str, Any])) if ours else None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
+        if fields and block.role != "assistant":
+            fields.pop("thought_signature", None)  # only the model signs (rule G5)
+        return fields
 
     def _fits_answer(self, media: Media) -> bool:
         return signs(self.model) and bool(media.data) and media.type in IN_ANSWERS
