@@ -93,18 +93,25 @@ def search_trouble(db: Database) -> str:
 def content(db: Database, data: bytes | None, blob: bytes | None) -> bytes:
     """The bytes of a part, from its row or its blob; Corrupt where there are none."""
     if data is not None:
-        return data
+        return stored_bytes(data)
     packed = db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
     if not packed:
         raise Corrupt("its blob is missing")
     return rows.unpack(packed[0][0])
 
 
+def stored_bytes(data: object) -> bytes:
+    """What a column of bytes holds; Corrupt where it holds something else, as SQLite allows."""
+    if not isinstance(data, bytes):
+        raise Corrupt(f"it holds {type(data).__name__}, not bytes")
+    return data
+
+
 def readable(data: bytes, type: Any) -> bool:
     """Whether these bytes are a value of a type."""
     try:
-        wire.decode(data, type)
-    except rows.GARBLED:
+        wire.decode(stored_bytes(data), type)
+    except (Corrupt, *rows.GARBLED):
         return False
     return True
 
@@ -112,7 +119,7 @@ def readable(data: bytes, type: Any) -> bool:
 def read_marker(at: int, data: bytes) -> Marker:
     """The marker at a place; what cannot be read is one that does nothing."""
     try:
-        return rows.marker(at, data)
+        return rows.marker(at, stored_bytes(data))
     except Corrupt:
         return Damaged()
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from holdfast.errors import Corrupt
 from holdfast.model import wire
 from holdfast.model.log import Damaged, Draft, Marker, Session, Summary
-from holdfast.model.message import opaque
+from holdfast.model.message import Opaque, opaque
 from holdfast.model.reply import Call, Usage
 from holdfast.stores import found
 from holdfast.stores.found import Found
@@ -84,20 +84,26 @@ def _mended(db: Database, row: Row | None) -> tuple[bytes, bool, bool]:
         return wire.encode(_opaque(db, blob, data)), False, False
 
 
-def _opaque(db: Database, blob: bytes | None, data: bytes | None):
+def _opaque(db: Database, blob: bytes | None, data: bytes | None) -> Opaque:
     """A part around whatever is left of one."""
+    if data is not None:
+        return opaque(OWNER, "unreadable", _raw(data))
+    packed = db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
+    if not packed:
+        return opaque(OWNER, "missing", blob or b"")
     try:
-        return opaque(OWNER, "unreadable", found.content(db, data, blob))
+        return opaque(OWNER, "unreadable", rows.unpack(packed[0][0]))
     except Corrupt:
-        packed = db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
-    if packed:
         return opaque(OWNER, "unreadable-zstd", packed[0][0])
-    return opaque(OWNER, "missing", blob or b"")
+
+
+def _raw(data: object) -> bytes:
+    return data if isinstance(data, bytes) else str(data).encode("utf-8", "surrogatepass")
 
 
 def _put(db: Database, at: int, content: bytes) -> None:
     """Write a part's row anew; its estimate stays."""
-    kept = db.rows("SELECT estimate FROM parts WHERE place = ?", (at,))
+    kept = db.rows("SELECT estimate, blob FROM parts WHERE place = ?", (at,))
     blob, inline = None, content
     if len(content) > rows.INLINE:
         blob, inline = wire.digest(content), None
@@ -111,16 +117,19 @@ def _put(db: Database, at: int, content: bytes) -> None:
         "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)",
         (at, kind, len(content), kept[0][0] if kept else 0, blob, inline),
     )
+    if kept and kept[0][1] is not None:  # what it held is in the part now
+        unused = "NOT EXISTS (SELECT 1 FROM parts WHERE parts.blob = blobs.hash)"
+        db.run(f"DELETE FROM blobs WHERE hash = ? AND {unused}", (kept[0][1],))
 
 
 def _wrap_marker(db: Database, at: int) -> bool:
     stored = db.rows("SELECT kind, data FROM markers WHERE place = ?", (at,))
     kind, data = stored[0] if stored else ("", b"")
     try:
-        marker = rows.marker(at, data)
+        marker = rows.marker(at, found.stored_bytes(data))
     except Corrupt as why:
         reason = str(why) if stored else "its marker was missing"
-        _put_marker(db, at, Damaged(data=data, reason=reason))
+        _put_marker(db, at, Damaged(data=_raw(data), reason=reason))
         return True
     if rows.kind_of(marker) == kind:
         return False
@@ -161,7 +170,7 @@ def relabel(db: Database, where: str) -> bool:
         if data is None or found.readable(data, rows.Extra):
             return False
         db.run("UPDATE entries SET data = NULL WHERE place = ?", (at,))
-        _lay_by(db, session, data, f"the labels of entry {seq_of(at)}")
+        _lay_by(db, session, _raw(data), f"the labels of entry {seq_of(at)}")
         return True
     session = found.find(db, where)
     if found.readable(session.data, Session):
@@ -172,7 +181,7 @@ def relabel(db: Database, where: str) -> bool:
     known = wire.decode(project, str) if found.readable(project, str) else ""
     fresh = wire.encode(Session(id=session.id, created=updated, project=known))
     db.run("UPDATE sessions SET data = ? WHERE n = ?", (fresh, session.number))
-    _lay_by(db, session, session.data, "the session's title and settings")
+    _lay_by(db, session, _raw(session.data), "the session's title and settings")
     return True
 
 
@@ -194,7 +203,7 @@ def record(db: Database, where: str) -> bool:
         outcome="running" if ended is None else "done",
     )  # fmt: skip
     db.run("UPDATE calls SET data = ? WHERE id = ?", (wire.encode(fresh), call))
-    _lay_by(db, session, data, f"the model call {call}")
+    _lay_by(db, session, _raw(data), f"the model call {call}")
     return True
 
 
@@ -285,7 +294,7 @@ def _created(db: Database, at: int) -> int:
 def _contents(db: Database, at: int) -> list[bytes]:
     marker = db.rows("SELECT data FROM markers WHERE place = ?", (at,))
     if marker:
-        return [marker[0][0]]
+        return [_raw(marker[0][0])]
     parts = sorted(db.rows(_PARTS, parts_of(at, at)))
     try:
         return [found.content(db, data, blob) for *_, blob, data in parts]

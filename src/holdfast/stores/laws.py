@@ -127,7 +127,7 @@ def _marker(db: Database, at: int) -> tuple[list[bytes], list[str]]:
         return [], ["its marker is missing"]
     kind, data = stored[0]
     try:
-        if rows.kind_of(rows.marker(at, data)) != kind:
+        if rows.kind_of(rows.marker(at, found.stored_bytes(data))) != kind:
             return [], ["its marker is not of the kind that its row says"]
     except Corrupt as why:
         return [], [f"its marker cannot be read: {why}"]

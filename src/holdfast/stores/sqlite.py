@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import apsw
 
-from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
+from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable, Unsafe
 from holdfast.failpoints import failpoint
 from holdfast.files import network_filesystem, private_directory, private_file
 from holdfast.stores.backups import damaged, directory, discard
@@ -67,11 +67,20 @@ class Sqlite:
         except apsw.Error as error:
             raise mapped(error, self.where) from error
         try:
+            self._check_owner()
             self._prepare()
         except apsw.Error as error:
             with suppress(apsw.Error):
                 self.connection.close()
             raise mapped(error, self.where) from error
+
+    def _check_owner(self) -> None:
+        """Refuse a database that another program made, before anything in it is changed."""
+        tables = self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        names = {name for (name,) in tables}
+        if names and "migrations" not in names:
+            self.connection.close()
+            raise Unsafe(self.where, "is another program's database", "name another --store")
 
     def _prepare(self) -> None:
         self.connection.set_busy_timeout(PATIENCE)
