@@ -5,6 +5,7 @@ HoldfastError
 │   ├── Unknown         no such session, entry, store, setting    → use the nearest match, or list
 │   └── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
 ├── OverBudget          it does not fit, even compacted           → shorten what it names
+├── Refused             a request that a provider would refuse    → report it: this should not be
 ├── StoreError          the store could not do it; nothing was half done
 │   ├── Conflict        someone appended first                    → load again, or go on in a fork
 │   ├── Unavailable     locked, read-only, full, or on a network file system → free it, then retry
@@ -14,6 +15,8 @@ HoldfastError
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class HoldfastError(Exception):
@@ -77,6 +80,15 @@ class Outdated(StoreError):
 
 class Corrupt(StoreError):
     """What was read is not what was written."""
+
+
+class Refused(HoldfastError):
+    """A provider would refuse this request; it was not sent."""
+
+    def __init__(self, format: str, violations: Sequence[object]) -> None:
+        self.format, self.violations = format, tuple(violations)
+        told = "; ".join(str(getattr(v, "message", v)) for v in self.violations[:3])
+        super().__init__(f"{format} would refuse this request: {told}")
 
 
 class ProviderError(HoldfastError):

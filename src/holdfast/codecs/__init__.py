@@ -1,1 +1,1 @@
-"""How it is written: one wire format a file, each with its rules; pure."""
+"""How it is written: one wire format a package, each with its rules; pure."""

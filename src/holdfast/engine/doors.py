@@ -22,13 +22,14 @@ from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.plugins import open_store
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import settings
+from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media
 from holdfast.model.search import Hit
 from holdfast.model.store import Erased, Finding
 from holdfast.model.view import View
-from holdfast.ports import Store
+from holdfast.ports import Catalogue, Store
 
 T = TypeVar("T")
 
@@ -130,6 +131,36 @@ class BlockingSession:
     def info(self) -> Session:
         """The session as this writer last saw it."""
         return self._inner.info
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._inner.store
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is known of models and policies."""
+        return self._inner.catalogue
+
+    def now(self) -> int:
+        """The time, as a label."""
+        return self._inner.now()
+
+    def new_id(self) -> str:
+        """A new name."""
+        return self._inner.new_id()
+
+    def window(self, **given: Any) -> PreparedWindow:
+        """The window to send now; takes what `Turns.window` takes."""
+        return drive(self._inner.window(**given))
+
+    def preview(self, **given: Any) -> PreparedWindow:
+        """The window that would be sent now, with nothing written."""
+        return drive(self._inner.preview(**given))
+
+    def reply(self, response: Any, *, format: str = "") -> Entry:
+        """Append what a provider answered: parts verbatim, usage and cost."""
+        return drive(self._inner.reply(response, format=format))
 
     def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""

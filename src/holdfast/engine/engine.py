@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.core.secrets import redact
+from holdfast.engine.plugins import catalogue
 from holdfast.engine.session import OpenSession
 from holdfast.errors import Misuse, Unknown
 from holdfast.files import project_root
@@ -17,7 +18,7 @@ from holdfast.model.message import Message, Text
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
 from holdfast.model.store import Erased, Finding, Page
-from holdfast.ports import Clock, Ids, Store
+from holdfast.ports import Catalogue, Clock, Ids, Store
 
 Lock = Callable[[], AbstractAsyncContextManager[Any]]
 """Makes a lock that one task, or thread, holds at a time; the door chooses its colour."""
@@ -40,6 +41,11 @@ class Engine:
         self.ids = ids
         self.lock = lock
         self.secrets = secrets
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is known of models and policies; loaded when first asked for."""
+        return catalogue()
 
     async def session(
         self,

@@ -1,24 +1,35 @@
-"""From a URL to a store: built-in ones by scheme, others by entry point, each loaded when asked."""
+"""From a name to an adapter: built-in ones by table, others by entry point, loaded when asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from holdfast.errors import Misuse, Unknown
-from holdfast.ports import Store
+from holdfast.ports import Catalogue, Codec, Store
 
-GROUP = "holdfast.stores"
-"""The entry-point group of stores: scheme = "module:function", called with the URL's rest."""
-
-BUILT_IN = {
+STORES = {
     "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
     "memory": "holdfast.stores.memory:MemoryStore.open",
 }
+"""By scheme, called with the rest of the URL; others join as entry points `holdfast.stores`."""
+
+CODECS = {
+    "anthropic": "holdfast.codecs.anthropic:Anthropic",
+    "openai-responses": "holdfast.codecs.openai_responses:ResponsesCodec",
+    "openai-chat": "holdfast.codecs.openai_chat:ChatCodec",
+    "gemini": "holdfast.codecs.gemini:Gemini",
+}
+"""By wire format; others join as entry points `holdfast.codecs`."""
+
+CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
+
+ALIASES = {"openai": "openai-responses", "google": "gemini", "claude": "anthropic"}
 
 SALVAGE = {"sqlite": "holdfast.stores.salvage:salvage"}
 """How a damaged file is salvaged, by the scheme of its store."""
@@ -41,7 +52,7 @@ def open_store(url: str) -> Store:
     As elsewhere in Python, `sqlite:///log.db` is relative and `sqlite:////var/log.db` absolute.
     """
     scheme, rest = _split(url)
-    return _opener(scheme)(rest)
+    return cast(Store, _find("stores", "kind of store", STORES, scheme)(rest))
 
 
 def salvage(url: str) -> Salvaged:
@@ -71,15 +82,28 @@ def _split(url: str) -> tuple[str, str]:
     return scheme, rest
 
 
-def _opener(scheme: str) -> Callable[[str], Store]:
-    if scheme in BUILT_IN:
-        return _load(BUILT_IN[scheme])
-    others = {point.name: point for point in entry_points(group=GROUP)}
-    if scheme in others:
-        return cast(Callable[[str], Store], others[scheme].load())
-    known = (*BUILT_IN, *others)
-    near = tuple(get_close_matches(scheme, known, 1))
-    raise Unknown("kind of store", scheme, near, f"(there are {', '.join(known)})")
+@cache
+def codec(format: str) -> Codec:
+    """The codec of a wire format."""
+    return _find("codecs", "wire format", CODECS, ALIASES.get(format, format))()
+
+
+@cache
+def catalogue() -> Catalogue:
+    """What is known of models, and which policies there are."""
+    return _load(CATALOGUE)()
+
+
+def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
+    """A built-in adapter by its name, or the entry point of that name."""
+    if name in built_in:
+        return _load(built_in[name])
+    others = {point.name: point for point in entry_points(group=f"holdfast.{group}")}
+    if name in others:
+        return others[name].load()
+    known = (*built_in, *others)
+    near = tuple(get_close_matches(name, known, 1))
+    raise Unknown(kind, name, near, f"(there are {', '.join(known)})")
 
 
 def _load(where: str) -> Any:

@@ -12,6 +12,7 @@ from holdfast.core.budget import budget as allot
 from holdfast.core.budget import largest
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import estimate
+from holdfast.core.fold import fold
 from holdfast.core.repair import Limits, Repaired, repair
 from holdfast.core.shed import LEAVES, cut, legal, weight
 from holdfast.engine import load, surround
@@ -24,6 +25,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.span import OPEN, Spans, clip
 from holdfast.model.view import View
 from holdfast.model.window import Budget, Window
+from holdfast.ports import Log
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -35,12 +37,15 @@ PAGE = 256
 class Preparation:
     """One turn being prepared for one session."""
 
-    def __init__(self, session: OpenSession, given: Given, profile: Profile, policy: Policy) -> None:
+    def __init__(
+        self, session: OpenSession, given: Given, profile: Profile, policy: Policy
+    ) -> None:
         self._session = session
         self._log = session.store.log
         self._given = given
         self._profile = profile
         self._policy = policy
+        self._pretended: tuple[Entry, ...] = ()
 
     async def window(self, *, write: bool, compact: bool) -> tuple[Window, Repaired, View]:
         """The window to send now; sheds first, where allowed, when the log no longer fits."""
@@ -54,7 +59,7 @@ class Preparation:
                 await self._session.append(marker, epoch=view.folded.epoch)
                 view = await self._session.view()
             else:
-                view = _as_if(view, marker)
+                view = self._as_if(view, marker)
             around, budget = await self._around(view.folded)
         seen = await self._seen(view)
         window = assemble(seen, around, self._policy, budget, self._given.model)
@@ -77,8 +82,19 @@ class Preparation:
         return Seen(
             folded=view.folded,
             messages=await messages(self._log, view.session.id, view.spans),
-            summaries=await messages(self._log, view.session.id, view.standing),
+            summaries=await self._summaries(view),
         )
+
+    async def _summaries(self, view: View) -> tuple[Entry, ...]:
+        written = await markers(self._log, view.session.id, view.standing)
+        return (*written, *self._pretended)
+
+    def _as_if(self, view: View, marker: Summary) -> View:
+        """The view as it would be with a marker appended."""
+        at = view.session.head + 1
+        entry = Entry(id="preview", session=view.session.id, seq=at, body=marker, created=0)
+        self._pretended = (entry,)
+        return View(session=view.session, folded=fold([entry], view.folded), last=view.last)
 
     async def _shed(self, view: View, around: Surroundings, budget: Budget) -> Summary | None:
         """The marker that makes it fit; None where everything fits as it is."""
@@ -92,7 +108,7 @@ class Preparation:
 
     async def _fixed(self, view: View, around: Surroundings) -> int:
         """What the window takes whatever is shed: everything but history."""
-        summaries = await messages(self._log, view.session.id, view.standing)
+        summaries = await self._summaries(view)
         bare = Seen(folded=replace(view.folded, kept=()), summaries=summaries)
         budget = allot(self._profile, self._policy.budget)
         return assemble(bare, around, self._policy, budget, self._given.model).tokens.tokens
@@ -121,7 +137,7 @@ class Preparation:
         if asked and taken > room:
             raise too_large(asked, room)
         return Summary(
-            covers=clip(view.spans, 1, last) or clip(((*view.spans,)), 1, last),
+            covers=clip(view.spans, 1, last),
             text=LEFT.format(last=last),
             kept=(asked.seq,) if asked else (),
             merges=await self._shed_before(view),
@@ -149,7 +165,7 @@ class Preparation:
 
     async def _shed_before(self, view: View) -> tuple[int, ...]:
         """Earlier shedding, which this one takes over; a summary somebody wrote stays."""
-        standing = await messages(self._log, view.session.id, view.standing)
+        standing = await markers(self._log, view.session.id, view.standing)
         return tuple(
             e.seq for e in standing if isinstance(e.body, Summary) and e.body.step == "shed"
         )
@@ -165,15 +181,14 @@ def _weight(entry: Entry) -> int:
     return sum(entry.counts) + MESSAGE if entry.is_message else 0
 
 
-async def messages(log: Any, session: str, spans: Spans) -> tuple[Entry, ...]:
-    """The messages, or summaries, inside some spans."""
-    return tuple(
-        [
-            entry
-            async for entry in load.read(log, session, spans)
-            if isinstance(entry.body, (Message, Summary))
-        ]
-    )
+async def messages(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The messages inside some spans."""
+    return tuple([entry async for entry in load.read(log, session, spans) if entry.is_message])
+
+
+async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The markers inside some spans."""
+    return tuple([entry async for entry in load.read(log, session, spans) if not entry.is_message])
 
 
 def with_blocks(window: Window, fixed: Repaired) -> Window:
@@ -210,11 +225,3 @@ def floor_error(window: Window) -> OverBudget:
         f"{window.tokens.tokens:,} tokens do not fit the {window.budget.room:,} of {window.model}: "
         f"the largest are {names}"
     )
-
-
-def _as_if(view: View, marker: Summary) -> View:
-    """The view as it would be with a marker appended."""
-    from holdfast.core.fold import fold
-
-    entry = Entry(id="", session=view.session.id, seq=view.last + 1, body=marker, created=0)
-    return View(session=view.session, folded=fold([entry], view.folded), last=view.last)

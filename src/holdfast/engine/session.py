@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -13,6 +13,8 @@ from holdfast.core.fold import REVERSIBLE
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
+from holdfast.engine.turns import Turns
+from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
 from holdfast.model.log import Body, Draft, Entry, Folded, Redo, Rewind, Session, Summary, Undo
 from holdfast.model.message import Media, Message, ToolResult, tool, user
@@ -20,6 +22,7 @@ from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, OPEN, Span
 from holdfast.model.store import Changes, Expect
 from holdfast.model.view import View
+from holdfast.ports import Catalogue, Store
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -34,6 +37,7 @@ class OpenSession:
         self._on_conflict = on_conflict
         self._doubtful = ""
         self._lock = engine.lock()
+        self._turns = Turns(self)
 
     @property
     def id(self) -> str:
@@ -44,6 +48,36 @@ class OpenSession:
     def info(self) -> Session:
         """The session as this writer last saw it."""
         return self._session
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._engine.store
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is known of models and policies."""
+        return self._engine.catalogue
+
+    def now(self) -> int:
+        """The time, as a label."""
+        return self._engine.clock.now()
+
+    def new_id(self) -> str:
+        """A new name."""
+        return self._engine.ids.new()
+
+    async def window(self, **given: Any) -> PreparedWindow:
+        """The window to send now; takes what `Turns.window` takes."""
+        return await self._turns.window(**given)
+
+    async def preview(self, **given: Any) -> PreparedWindow:
+        """The window that would be sent now, with nothing written."""
+        return await self._turns.window(**given, write=False)
+
+    async def reply(self, response: Any, *, format: str = "") -> Entry:
+        """Append what a provider answered: parts verbatim, usage and cost."""
+        return await self._turns.reply(response, format=format)
 
     async def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""

@@ -14,11 +14,14 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.core.assemble import Surroundings
+from holdfast.core.budget import budget as allot
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import environment, wrap
 from holdfast.model import wire
 from holdfast.model.log import Body, Context, Entry, Folded
 from holdfast.model.message import Message, Text
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
 from holdfast.model.span import Span
 from holdfast.model.window import Budget, SectionName, Tool
 from holdfast.ports import Log, Source
@@ -159,6 +162,19 @@ async def pinned(log: Log, session: str, folded: Folded) -> list[tuple[Any, Entr
     return found
 
 
-def with_model(given: Given, model: str, policy: str) -> Given:
-    """The same, for a model under a policy."""
-    return replace(given, model=model, policy=policy)
+async def completed(
+    given: Given,
+    told: Mapping[str, str],
+    sources: Sequence[Source],
+    profile: Profile,
+    policy: Policy,
+) -> Given:
+    """What was given, with the sections that were told and those the sources have to say."""
+    system = estimate(given.system) + tools_tokens(given.tools)
+    texts = await consult(sources, allot(profile, policy.budget, system))
+    merged = {**{name: text for name, text in told.items() if text}, **texts}
+    return replace(
+        given,
+        sections={name: merged[name] for name in SNAPSHOT if merged.get(name)},
+        chat_files="\n\n".join(filter(None, (given.chat_files, merged.get("chat_files", "")))),
+    )

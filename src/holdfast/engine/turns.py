@@ -1,0 +1,156 @@
+"""A session's turns: the window to send, and the reply that came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from holdfast.core.price import cost
+from holdfast.engine import surround
+from holdfast.engine.plugins import codec
+from holdfast.engine.prepare import Preparation, floor_error
+from holdfast.engine.replies import body_of, format_of
+from holdfast.engine.surround import Given
+from holdfast.engine.window import PreparedWindow
+from holdfast.errors import Misuse
+from holdfast.model import wire
+from holdfast.model.log import Entry
+from holdfast.model.message import Message
+from holdfast.model.reply import Call, Reply
+from holdfast.model.window import Tool
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+    from holdfast.ports import Source
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """What is remembered of a request until its reply comes."""
+
+    format: str
+    hash: str
+    window: Any
+    started: int
+
+
+class Turns:
+    """What a session does around a call of a model."""
+
+    def __init__(self, session: OpenSession) -> None:
+        self._session = session
+        self._sent: Sent | None = None
+
+    async def window(
+        self,
+        *,
+        system: str = "",
+        tools: Sequence[Tool | Mapping[str, Any]] = (),
+        model: str = "",
+        policy: str = "",
+        context: Mapping[str, str] | None = None,
+        instructions: str = "",
+        memory: str = "",
+        examples: Sequence[Message] = (),
+        chat_files: str = "",
+        reminder: str = "",
+        sources: Sequence[Source] = (),
+        compact: bool = True,
+        write: bool = True,
+    ) -> PreparedWindow:
+        """The window to send now."""
+        session = self._session
+        given = Given(
+            system=system,
+            tools=surround.read_tools(tools),
+            examples=tuple(examples),
+            chat_files=chat_files,
+            reminder=reminder,
+            model=model or session.info.model,
+            policy=policy or session.info.policy,
+        )
+        sections = {"instructions": instructions, "memory": memory}
+        if context:
+            sections["context"] = surround.written(context)
+        return await self._prepared(given, sections, sources, compact=compact, write=write)
+
+    async def _prepared(
+        self,
+        given: Given,
+        sections: dict[str, str],
+        sources: Sequence[Source],
+        *,
+        compact: bool,
+        write: bool,
+    ) -> PreparedWindow:
+        session = self._session
+        if not given.model:
+            raise Misuse("no model is named: give the session or the window one")
+        profile = session.catalogue.profile(given.model)
+        policy = session.catalogue.policy(given.policy)
+        given = await surround.completed(given, sections, sources, profile, policy)
+        turn = Preparation(session, given, profile, policy)
+        window, fixed, view = await turn.window(write=write, compact=compact)
+        if window.over and compact and not policy.asks_before_overlong:
+            raise floor_error(window)
+        kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
+        made = PreparedWindow(
+            window,
+            profile,
+            folded=view.folded,
+            head=view.last,
+            estimated=window.tokens.tokens,
+            fixes=fixed.fixes,
+            given=kept,
+        )
+        if write:
+            made.on_request = lambda format, hash: self._remember(made, format, hash)
+        return made
+
+    def _remember(self, window: PreparedWindow, format: str, hash: str) -> None:
+        now = self._session.now()
+        self._sent = Sent(format=format, hash=hash, window=window, started=now)
+
+    async def reply(self, response: Any, *, format: str = "") -> Entry:
+        """Append what a provider answered: parts verbatim, usage and cost, in one go."""
+        body = body_of(response)
+        name = format or (self._sent.format if self._sent else format_of(body))
+        return await self.record(codec(name).decode(body))
+
+    async def record(self, reply: Reply) -> Entry:
+        """Append a decoded reply with its call."""
+        session, sent = self._session, self._sent
+        self._sent = None
+        now = session.now()
+        model = reply.model or session.info.model
+        profile = session.catalogue.profile(model) if model else None
+        call = Call(
+            id=session.new_id(),
+            session=session.id,
+            started=sent.started if sent else now,
+            ended=now,
+            provider=reply.provider,
+            model=model,
+            request=reply.request,
+            usage=reply.usage,
+            iterations=reply.iterations,
+            cost=cost(reply.usage, profile) if profile else None,
+            price_version=profile.price_version if profile else "",
+            outcome="aborted" if reply.stop == "aborted" else "done",
+            stop=reply.stop,
+            request_hash=sent.hash if sent else "",
+            format=sent.format if sent else "",
+            given=sent.window.given if sent else "",
+            estimated=sent.window.estimated if sent else 0,
+            head=sent.window.head if sent else 0,
+            epoch=sent.window.folded.epoch if sent else 0,
+        )
+        return await session.append(
+            reply.message,
+            provider=reply.provider,
+            model=model,
+            request=reply.request,
+            completed=reply.stop != "aborted",
+            call=call,
+        )

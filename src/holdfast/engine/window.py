@@ -1,0 +1,99 @@
+"""A prepared window, as whoever asked for it sees it: numbers, sections, and requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.core.repair import Fix
+from holdfast.engine.plugins import codec
+from holdfast.errors import Refused
+from holdfast.model import wire
+from holdfast.model.log import Folded
+from holdfast.model.profile import Profile
+from holdfast.model.window import Block, Count, Options, Window
+
+
+class PreparedWindow:
+    """Exactly what will be sent, and the requests it makes."""
+
+    def __init__(
+        self,
+        window: Window,
+        profile: Profile,
+        *,
+        folded: Folded,
+        head: int,
+        estimated: int,
+        fixes: tuple[Fix, ...] = (),
+        given: str = "",
+        options: Options | None = None,
+    ) -> None:
+        self.window = window
+        self.profile = profile
+        self.fixes = fixes
+        """What was repaired so that the request is valid."""
+        self.folded, self.head, self.estimated, self.given = folded, head, estimated, given
+        self._options = options or Options()
+        self.on_request: Callable[[str, str], None] | None = None
+        """Told the format and hash of each request that is made."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the prompt takes, as well as that is known."""
+        return self.window.tokens.tokens
+
+    @property
+    def count(self) -> Count:
+        """The same number with how it is known and how far it may be off."""
+        return self.window.tokens
+
+    @property
+    def over(self) -> int:
+        """By how many tokens it is too large; 0 when it fits."""
+        return self.window.over
+
+    @property
+    def sections(self) -> dict[str, int]:
+        """Tokens by section, in the order of the window."""
+        found: dict[str, int] = {}
+        for block in self.window.blocks:
+            found[block.section] = found.get(block.section, 0) + block.tokens
+        return found
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Every block, with its source and the rule that kept it."""
+        return self.window.blocks
+
+    def request(self, format: str, **options: Any) -> dict[str, Any]:
+        """The request for a wire format, as the provider's own SDK takes it; always valid."""
+        chosen = self._chosen(options)
+        encoder = codec(format)
+        request = encoder.encode(self.window, self.profile, chosen)
+        broken = encoder.violations(request, self.profile)
+        if broken:
+            raise Refused(encoder.name, broken)
+        if self.on_request:
+            self.on_request(encoder.name, request_hash(request))
+        return request
+
+    def _chosen(self, told: dict[str, Any]) -> Options:
+        """Our own options by name; whatever else is told goes into the request as it is."""
+        known = {name: value for name, value in told.items() if name in Options.__struct_fields__}
+        other = {name: value for name, value in told.items() if name not in known}
+        extra = {**self._options.extra, **known.pop("extra", {}), **other}
+        chosen = replace(self._options, **known, extra=extra)
+        return chosen if chosen.max_tokens else replace(chosen, max_tokens=self._output())
+
+    def _output(self) -> int:
+        left = self.profile.window - self.window.tokens.most
+        return self.window.budget.output or min(self.profile.output_limit, max(left, 1))
+
+
+def request_hash(request: dict[str, Any]) -> str:
+    """What identifies a request: the SHA-256 of its JSON."""
+    return sha256(wire.encode(request)).hexdigest()
