@@ -21,7 +21,7 @@ def main(seed: int, names: tuple[str, ...], short: bool) -> None:
     console = Console()
     found: list[tuple[str, Tally]] = []
     columns = (
-        TextColumn("{task.description:36}"),
+        TextColumn("{task.description:26}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -91,14 +92,15 @@ GOOD = Verdict()
 
 def show(console: Console, seed: int, rows: Sequence[tuple[str, Tally]]) -> None:
     """Print the board, then what went wrong in words."""
-    table = Table(title=f"fault board · seed {seed}", title_justify="left")
+    title = f"fault board · seed {seed}"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
     table.add_column("fault", no_wrap=True)
-    for name in ("tried", "survived", "acknowledged and lost", "corrupt", "silent"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    for name in ("tried", "survived", "acked\nand lost", "corrupt", "silent"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for name, tally in rows:
         numbers = (tally.tried, tally.survived, tally.lost, tally.corrupt, tally.silent)
-        mark = "[green]passed[/green]" if tally.passed else "[red]FAILED[/red]"
+        mark = "[green]held[/green]" if tally.passed else "[red]FAILED[/red]"
         table.add_row(name, *(f"{number:,}" for number in numbers), mark)
     console.print(table)
     for name, tally in rows:

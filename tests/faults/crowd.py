@@ -68,7 +68,7 @@ def live(path: Path, name: str, number: int, each: int, barrier: Barrier, pipe: 
     # Time between reading and writing, so that whoever does not hold the lock by then is found out.
     arm("append.before_insert", lambda: time.sleep(0.0005))
     store = STORES[name].open(path)
-    barrier.wait()
+    barrier.wait(60)
     writer = _Writer(store, number)
     for turn in range(each):
         writer.append(own(number), f"own {turn}")

@@ -25,17 +25,17 @@ class Row:
 
 ROWS = {
     "kill": Row(
-        "kill -9 at every failpoint",
+        "kill -9 at each failpoint",
         kills.run,
         {"told before the commit": "lost", "keys ignored": "corrupt"},
     ),
     "power": Row(
-        "power cut at every I/O",
+        "power cut at each I/O",
         power.run,
         {"synchronous=NORMAL": "lost", "synchronous=OFF": "corrupt"},
     ),
     "disk": Row(
-        "EIO and ENOSPC at every I/O",
+        "EIO, ENOSPC at each I/O",
         errors.run,
         {"commit errors swallowed": "silent", "errors not mapped": "silent"},
     ),
@@ -45,7 +45,7 @@ ROWS = {
         {"BEGIN for IMMEDIATE": "survived", "expectations ignored": "silent"},
     ),
     "clock": Row(
-        "clocks that stand, leap and go back",
+        "clocks gone wrong",
         clocks.run,
         {"ordered by the clock": "corrupt"},
     ),
