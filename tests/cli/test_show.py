@@ -1,9 +1,13 @@
 """A session is shown as a model would see it, or whole, or as it was."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Message, Reasoning, Text, ToolCall, assistant
+from holdfast.cli import drawing
+from holdfast.cli.terminal import neutral
 from holdfast.model import log
 from holdfast.model.span import Span
 from holdfast.testing.factories import HOSTILE, every_part
@@ -144,3 +148,13 @@ def test_colours_are_for_terminals_only(worked: str) -> None:
     assert "\x1b[" in run("show", worked, FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b" not in run("show", worked, FORCE_COLOR="1", NO_COLOR="1").stdout
     assert "\x1b" not in run("show", worked).stdout
+
+
+@given(st.lists(st.sampled_from(["\r\n", "\r", "\n", "x"]), max_size=40))
+def test_no_chunk_parts_a_line_break(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "CHUNK", 3)
+        found = list(drawing.chunks(text))
+    assert "".join(found) == text
+    assert "".join(map(neutral, found)) == neutral(text)

@@ -79,11 +79,11 @@ def beyond_mending(findings: Iterable[Finding]) -> str:
 
 def examine(hf: Holdfast) -> tuple[Finding, ...]:
     """Everything that is not as it should be: of the store, then session by session."""
-    found = dict.fromkeys(hf.examine())
-    sessions = hf.examinable()
-    with progress("Examining", len(sessions)) as advance:
-        for session in sessions:
-            found |= dict.fromkeys(hf.examine(session))
+    names = ("", *hf.examinable())  # no name is the store itself
+    found: dict[Finding, None] = {}
+    with progress("Examining", len(names)) as advance:
+        for name in names:
+            found |= dict.fromkeys(hf.examine(name))
             advance()
     return tuple(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from holdfast.cli.describing import Piece
 from holdfast.cli.terminal import console, neutral, one_line
@@ -68,7 +68,17 @@ def stream(piece: Piece) -> None:
     """The whole of a text, indented, in chunks: it may be of any size."""
     margin = " " * piece.indent
     sys.stdout.write(margin)
-    for start in range(0, len(piece.text), CHUNK):
-        chunk = neutral(piece.text[start : start + CHUNK])
-        sys.stdout.write(chunk.replace("\n", f"\n{margin}"))
+    for chunk in chunks(piece.text):
+        sys.stdout.write(neutral(chunk).replace("\n", f"\n{margin}"))
     sys.stdout.write("\n")
+
+
+def chunks(text: str) -> Iterator[str]:
+    """A text in pieces, none of which ends inside a line break of two characters."""
+    start = 0
+    while start < len(text):
+        end = start + CHUNK
+        while text[end - 1 : end] == "\r":
+            end += 1
+        yield text[start:end]
+        start = end
