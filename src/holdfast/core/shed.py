@@ -1,6 +1,6 @@
 """Shedding: which of the oldest messages leave so that the rest fits, with no model asked.
 
-Rule 1: it looks at columns only (role, kinds, counts), newest first, and stops when the room is full.
+Rule 1: it looks at columns only (role, kinds, counts), newest first, until the room is full.
 Rule 2: it never cuts between a call and its results.
 Rule 3: it frees more than it must, so that the next turns need not shed again.
 """

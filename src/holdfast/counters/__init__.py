@@ -1,0 +1,1 @@
+"""How we count: adapters that know, rather than estimate, how many tokens a text takes."""
