@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """How many findings a screen shows; --json gives all of them."""
 
+PLACE = 31
+"""The room for where something was found: an id of 26 letters, and an entry's number."""
+
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Make a backup, then mend what can be mended.")
@@ -158,23 +161,18 @@ def tell(
 
 
 def table(findings: Iterable[Finding]) -> Table:
-    """Findings as rows."""
+    """Findings as rows, what would mend each beneath it."""
     from rich.table import Table
     from rich.text import Text
 
     from holdfast.cli.terminal import NOTHING, neutral
 
     made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for name in ("area", "where", "finding", "mending"):
-        made.add_column(name, overflow="fold")
+    made.add_column("area", no_wrap=True)
+    made.add_column("where", overflow="fold", style="cyan", min_width=PLACE, max_width=PLACE)
+    made.add_column("finding, and what mends it", overflow="fold")
     for finding in findings:
-        made.add_row(
-            finding.area,
-            Text(neutral(finding.where) or NOTHING, style="cyan"),
-            Text(neutral(finding.what)),
-            Text(
-                neutral(finding.mend) or "cannot be mended",
-                style="green" if finding.mend else "red",
-            ),
-        )
+        mending = ("→ " + finding.mend, "green") if finding.mend else ("cannot be mended", "red")
+        what = Text.assemble(neutral(finding.what), "\n", (neutral(mending[0]), mending[1]))
+        made.add_row(finding.area, neutral(finding.where) or NOTHING, what)
     return made

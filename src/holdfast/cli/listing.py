@@ -135,11 +135,13 @@ def first_screen(where: str) -> str:
     return f"""\
 No sessions yet in {where}
 
-Two ways to begin:
+To see one being made, in a store that is gone afterwards:
 
-  holdfast demo          a session appended, compacted and undone, in a store of its own
+  holdfast demo
 
-  import holdfast        and from your own program, in three lines:
+To keep your own, in any Python program:
+
+  import holdfast
 
   with holdfast.open() as hf:
       session = hf.session(directory=".", title="My first session")
