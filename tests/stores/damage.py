@@ -43,7 +43,7 @@ def furnish(store: SqliteStore, id: str = "main") -> str:
     append(store, id, "wrong", Rewind(to=10), "better")
     summarise(store, id, 9)
     append(store, id, "on we go")
-    drive(store.calls.record(call(id, provider="p", request="r1")))
+    drive(store.calls.record(call(id, provider="p", request=f"of {id}")))
     drive(store.jobs.offer(job(id, key="k", payload=b"work")))
     while drive(store.search.catch_up()):
         pass
