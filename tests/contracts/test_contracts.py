@@ -1,5 +1,7 @@
 """The contracts themselves: none hides another, and each can fail."""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -62,3 +64,11 @@ def test_a_script_may_wait_or_fail_by_what_it_is_asked() -> None:
     assert drive(provider.send("a")) == "a"
     with pytest.raises(ConnectionError, match="refused b"):
         drive(provider.send("b"))
+
+
+def test_what_needs_neither_pytest_nor_hypothesis_imports_without_them() -> None:
+    code = (
+        "import sys; sys.modules['hypothesis'] = sys.modules['pytest'] = None; "
+        "import holdfast.testing.factories, holdfast.testing.scripted"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
