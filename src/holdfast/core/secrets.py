@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -87,7 +88,7 @@ def mask(text: str) -> str:
 
 def redact(text: str, secrets: Sequence[str], mark: str = MARK) -> str:
     """The text with every one of these values replaced; shorter ones than `SHORTEST` stay."""
-    return _redact(text, _forms(secrets), mark)
+    return _redact(text, _forms(tuple(secrets)), mark)
 
 
 def redacted(body: Body, secrets: Sequence[str]) -> Body:
@@ -95,7 +96,7 @@ def redacted(body: Body, secrets: Sequence[str]) -> Body:
 
     Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
     """
-    forms = _forms(secrets)
+    forms = _forms(tuple(secrets))
     return body if _spotless(body, forms) else _scrub(body, forms)
 
 
@@ -108,7 +109,8 @@ def _spotless(body: Body, forms: tuple[str, ...]) -> bool:
     return not any(form.encode("utf-8", "surrogatepass") in packed for form in forms)
 
 
-def _forms(secrets: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(8)  # asked again at every append
+def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
     """Each value as it is and as JSON writes it, the longest first: one may begin another."""
     known = [secret for secret in secrets if len(secret) >= SHORTEST]
     escaped = [json.dumps(s, ensure_ascii=a)[1:-1] for s in known for a in (True, False)]
