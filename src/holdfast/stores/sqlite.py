@@ -237,7 +237,10 @@ _MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], Any], ...] = (
     ),
     (
         (apsw.CantOpenError,),
-        _unavailable("cannot be opened", "check that the directory exists and is yours"),
+        _unavailable(
+            "cannot be opened",
+            "check that the directory exists and you may write in it, or name another --store",
+        ),
     ),
     (
         (apsw.IOError,),
@@ -299,12 +302,27 @@ def _make_private(place: Path) -> None:
                 f"{place} is on a network file system ({kind}), where SQLite's locks cannot be "
                 "trusted; name a --store on a local disk"
             )
+        if place.exists() and place.stat().st_size and place.stat().st_mode & 0o077:
+            _check_database(place)  # before its mode is touched: it may be somebody's notes
         private_file(place)
     except OSError as error:
         raise Unavailable(
             f"{place} cannot be made or opened ({error.strerror or error}); check that the "
             "directory exists and is yours, or name another --store"
         ) from error
+
+
+def _check_database(place: Path) -> None:
+    """Refuse a file that is no database; read in a way that takes no locks and leaves no trace."""
+    try:
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        looking = apsw.Connection(f"{place.as_uri()}?immutable=1", flags=flags)
+        try:
+            looking.execute("PRAGMA schema_version").fetchall()
+        finally:
+            looking.close()
+    except apsw.Error as error:
+        raise mapped(error, str(place)) from error
 
 
 def check_engine(version: str) -> None:

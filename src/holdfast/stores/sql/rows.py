@@ -24,8 +24,8 @@ else:
 INLINE = 32 * 1024
 """Parts larger than this go to a blob."""
 
-GARBLED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What bytes raise that are no value of ours."""
+GARBLED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError)
+"""What a column raises that holds no value of ours, or no bytes at all, as SQLite allows."""
 
 
 class Extra(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
