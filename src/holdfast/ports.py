@@ -39,7 +39,10 @@ class Log(Protocol):
         ...
 
     async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
-        """The first `limit` entries inside the spans, in order."""
+        """The first entries inside the spans, in order: up to `limit`, fewer where they are large.
+
+        None at all only when there are none.
+        """
         ...
 
     async def heads(self, session: str, spans: Spans, *, limit: int = 4096) -> tuple[Head, ...]:

@@ -9,7 +9,7 @@ import click
 from holdfast.cli.options import Asked
 
 if TYPE_CHECKING:
-    from holdfast.engine.plugins import Salvaged
+    from holdfast.model.store import Salvaged
 
 QUESTION = "Put what can be read into a fresh file? The damaged one is kept beside it."
 OFFER = (

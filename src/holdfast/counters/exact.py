@@ -62,7 +62,7 @@ def encoding(vocabulary: str) -> Encoding:
 
 
 def _ranks(vocabulary: str) -> dict[bytes, int]:
-    packed = (files(__package__) / "vocabulary" / f"{vocabulary}.tiktoken.xz").read_bytes()
+    packed = (files("holdfast.counters") / "vocabulary" / f"{vocabulary}.tiktoken.xz").read_bytes()
     data = lzma.decompress(packed)
     if sha256(data).hexdigest() != HASHES[vocabulary]:
         raise Corrupt(f"the vocabulary {vocabulary} is damaged; install Holdfast again")

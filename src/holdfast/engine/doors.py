@@ -231,6 +231,11 @@ class Holdfast:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is known of models and policies."""
+        return self.engine.catalogue
+
     def session(
         self,
         id: str = "",

@@ -8,9 +8,10 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from holdfast.errors import Misuse, Unknown
+from holdfast.model.store import Salvaged
 from holdfast.ports import Catalogue, Codec, Store
 
 STORES = {
@@ -33,17 +34,6 @@ ALIASES = {"openai": "openai-responses", "google": "gemini", "claude": "anthropi
 
 SALVAGE = {"sqlite": "holdfast.stores.salvage:salvage"}
 """How a damaged file is salvaged, by the scheme of its store."""
-
-
-class Salvaged(Protocol):
-    """What became of a damaged store."""
-
-    @property
-    def kept(self) -> Mapping[str, int]: ...
-    @property
-    def lost(self) -> tuple[str, ...]: ...
-    @property
-    def damaged(self) -> str: ...
 
 
 def open_store(url: str) -> Store:

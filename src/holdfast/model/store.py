@@ -59,3 +59,14 @@ class Finding(Struct, frozen=True, kw_only=True):
     where: str = ""
     mend: str = ""
     """How `repair` would mend it; empty where it cannot."""
+
+
+class Salvaged(Struct, frozen=True, kw_only=True):
+    """What became of a damaged store."""
+
+    kept: dict[str, int]
+    """How many rows of each table could be read."""
+    lost: tuple[str, ...]
+    """What could not, in words; empty where nothing is missing."""
+    damaged: str
+    """Where the damaged file is now."""

@@ -30,8 +30,8 @@ SCHEMA = (
     "INSERT INTO search (search, rank) VALUES ('secure-delete', 1)"
 )
 
-LONGEST = 1_000_000
-"""Of a longer text only this many characters are indexed."""
+BATCH_BYTES = 2 * 1024 * 1024
+"""One step of catching up ends once it holds this much: appends of others wait for it."""
 
 AROUND = 60
 """Characters of a snippet on each side of the first word found."""
@@ -75,14 +75,26 @@ class FtsSearch:
         if not entries:
             self._db.run("UPDATE sessions SET indexed = head WHERE n = ?", (number,))
             return 0
-        first, last = entries[0][0], entries[-1][0]
+        first, last = entries[0][0], self._batch_end(entries[0][0], entries[-1][0])
         self._db.forget(*parts_of(first, last))
-        words = [(at, mask(text[:LONGEST])) for at, text in self._texts(first, last) if text]
+        words = [(at, mask(text)) for at, text in self._texts(first, last) if text]
         failpoint("search.before_insert")
         self._db.run_many("INSERT INTO search (rowid, words) VALUES (?, ?)", words)
         failpoint("search.before_mark")
         self._db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (seq_of(last), number))
         return max(len(words), len(entries))
+
+    def _batch_end(self, first: int, last: int) -> int:
+        """The last entry of a range that still belongs to one step, by the size of its parts."""
+        held = 0
+        for at, size in self._db.rows(
+            "SELECT place, size FROM parts WHERE place BETWEEN ? AND ? ORDER BY place",
+            parts_of(first, last),
+        ):
+            if held and held + size > BATCH_BYTES and entry_of(at) > first:
+                return entry_of(at) - 1
+            held += size
+        return last
 
     def _texts(self, first: int, last: int) -> Iterator[tuple[int, str]]:
         """The text of each part and marker in a range of entries; what is unreadable has none."""

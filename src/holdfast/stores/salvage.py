@@ -13,11 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from msgspec import Struct
-
 from holdfast.errors import Corrupt, Unavailable, Unknown
 from holdfast.files import UNFINISHED, Root, private_directory, sync_directory
-from holdfast.model.store import Finding
+from holdfast.model.store import Finding, Salvaged
 from holdfast.stores import backups, mend
 from holdfast.stores.examine import store_findings
 from holdfast.stores.laws import session_findings
@@ -34,17 +32,6 @@ NOT_A_LOSS = {mend.REFOLD, mend.REBUILD, mend.SWEEP, mend.SHUT}
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
 
 Shapes = dict[str, tuple[tuple[type, ...], ...]]
-
-
-class Salvaged(Struct, frozen=True, kw_only=True):
-    """What became of a damaged store."""
-
-    kept: dict[str, int]
-    """How many rows of each table could be read."""
-    lost: tuple[str, ...]
-    """What could not, in words; empty where nothing is missing."""
-    damaged: str
-    """Where the damaged file is now."""
 
 
 def salvage(path: str | os.PathLike[str]) -> Salvaged:

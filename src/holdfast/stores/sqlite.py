@@ -302,7 +302,7 @@ def _make_private(place: Path) -> None:
                 f"{place} is on a network file system ({kind}), where SQLite's locks cannot be "
                 "trusted; name a --store on a local disk"
             )
-        if place.exists() and place.stat().st_size and place.stat().st_mode & 0o077:
+        if place.is_file() and place.stat().st_size and place.stat().st_mode & 0o077:
             _check_database(place)  # before its mode is touched: it may be somebody's notes
         private_file(place)
     except OSError as error:

@@ -67,7 +67,11 @@ def ranges(line: Lineage, spans: Spans) -> Iterator[tuple[int, int]]:
 
 def unknown(db: Database, id: str) -> Unknown:
     """What is said of a session that is not there, with the nearest ones that are."""
-    ids = [name for (name,) in db.rows("SELECT id FROM sessions ORDER BY updated DESC LIMIT 5000")]
+    begun = "SELECT id FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
+    upper = id.upper() if id.isascii() else ""
+    ids = [name for (name,) in db.rows(begun, (upper, upper + "~"))] if upper else []
+    newest = "SELECT id FROM sessions ORDER BY updated DESC LIMIT 5000"
+    ids = ids or [name for (name,) in db.rows(newest)]
     return Unknown("session", id, nearest(id, ids), "`holdfast sessions` lists them.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.errors import Misuse
+from holdfast.errors import Corrupt, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Session
@@ -17,7 +17,10 @@ from holdfast.stores.sql.lineage import Lineage, lineage, number_of_session, ran
 from holdfast.stores.sql.places import MOST_SESSIONS, seq_of
 
 _COLUMNS = ", ".join(f"s.{column.strip()}" for column in rows.SESSION_COLUMNS.split(","))
-_SELECT = f"SELECT p.id, {_COLUMNS}, s.data FROM sessions s LEFT JOIN sessions p ON p.n = s.parent"
+_SELECT = (
+    f"SELECT p.id, {_COLUMNS}, s.data, s.id FROM sessions s LEFT JOIN sessions p ON p.n = s.parent"
+)
+UNREADABLE = "[this session's row cannot be read: run `holdfast doctor`]"
 _INSERT = (
     "INSERT INTO sessions (id, parent, fork, updated, compacted, archived, head, last_message, "
     "last_marker, indexed, project, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -79,7 +82,7 @@ class SqlSessions:
             f"{_SELECT} WHERE {' AND '.join(where)} ORDER BY s.updated DESC, s.id DESC LIMIT ?",
             (*values, page.limit),
         )
-        return tuple(_session(row) for row in found)
+        return tuple(_listed(row) for row in found)
 
     async def erase(self, id: str) -> Erased:
         return erase(self._db, id)
@@ -163,4 +166,13 @@ def _columns(session: Session) -> Row:
 
 
 def _session(row: Row) -> Session:
-    return rows.session(row[1:], row[0] or "")
+    return rows.session(row[1:-1], row[0] or "")
+
+
+def _listed(row: Row) -> Session:
+    """A session for a list; one whose row cannot be read says so, and hides no other."""
+    try:
+        return _session(row)
+    except Corrupt:
+        updated, head = row[4], row[7]
+        return Session(id=row[-1], created=updated, updated=updated, head=head, title=UNREADABLE)
