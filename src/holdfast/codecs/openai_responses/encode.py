@@ -26,7 +26,8 @@ def request(
     made: Fields = {"model": window.model}
     if told := instructions(window):
         made["instructions"] = told
-    made["input"] = Writer(window, profile, provider, stored if ids is None else ids).items()
+    named = stored if ids is None else ids
+    made["input"] = Writer(window, profile, provider, ids=named, stored=stored).items()
     made |= toolbox(window.tools, options, provider)
     if options.effort:
         made["reasoning"] = {"effort": options.effort}

@@ -14,7 +14,7 @@ Rule 4: what one stretch of the model's words becomes depends on nothing outside
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from msgspec import Struct
 
@@ -72,9 +72,12 @@ class Piece(Struct):
 class Writer:
     """Writes the items of one request."""
 
-    def __init__(self, window: Window, profile: Profile, provider: str, ids: bool) -> None:
+    def __init__(
+        self, window: Window, profile: Profile, provider: str, *, ids: bool, stored: bool
+    ) -> None:
         self._window = window
-        self._model, self._provider, self._ids = window.model, provider, ids
+        self._model, self._provider = window.model, provider
+        self._ids, self._stored = ids, stored
         self._thinks = profile.can("thinking")
         self._pictures = takes_pictures(profile)
         self._custom = free_text(window.tools)
@@ -117,7 +120,9 @@ class Writer:
             return False
         if self._thinks and not any(piece.reasoning for piece in pieces[:1]):
             return False
-        pairs = zip(pieces, [*pieces[1:], Piece({})], strict=True)
+        if not self._stored and not all(_tells(p.item) for p in pieces if p.reasoning):
+            return False
+        pairs = pairwise([*pieces, Piece({})])
         return all(after.own for piece, after in pairs if piece.reasoning)
 
     def _pieces(self, blocks: list[Block]) -> list[Piece]:
@@ -154,7 +159,8 @@ class Writer:
         kind = calls.kind_of(part, extras, self._custom)
         fit = calls.fitting(kind, self._results.get(part.id), self._content)
         self._kinds[part.id] = fit
-        return Piece(calls.item(part, fit, extras if fit is kind else {}), own=bool(extras))
+        extras = extras if fit is kind else {}
+        return Piece(calls.item(part, fit, extras), own=bool(extras))
 
     def _result(self, part: ToolResult) -> Piece:
         extras = opened(part.seal, self._provider, self._model)
@@ -169,7 +175,9 @@ class Writer:
         return [*text, *(self._medium(media, "tool") for media in part.media)]
 
     def _text(self, part: Part, text: str, role: Role, found: list[Piece], opening: int) -> None:
-        extras = opened(part.seal, self._provider, self._model) if isinstance(part, Text) else {}
+        # What a model's words were sealed with is no field of anybody else's.
+        seal = part.seal if isinstance(part, Text) and role == "assistant" else None
+        extras = opened(seal, self._provider, self._model)
         inner = fields(extras.get("content"))
         origin = without(extras, "content") if extras else None
         content: Fields = {"type": _content_type(role), "text": text} | without(inner, "text")
@@ -182,7 +190,7 @@ class Writer:
     ) -> None:
         """Add to the message that stands open, or open another."""
         origin = without(seal, "content_index") if seal else None
-        last = found[-1] if len(found) > opening else Piece({})
+        last = next((piece for piece in reversed(found[opening:]) if piece.item), Piece({}))
         joins = seal is None or number(seal.get("content_index")) > 0
         if joins and last.item.get("role") == _ROLES[role] and last.origin == origin:
             last.item["content"].append(content)
