@@ -47,7 +47,7 @@ def fold(log: Iterable[Entry], start: Folded = START) -> Folded:
     """What stands after these entries, given in order; messages among them change nothing."""
     markers = [entry for entry in log if not isinstance(entry.body, Message)]
     state = start
-    standing, undone = _in_force(markers)
+    standing, undone = _standing_and_undone(markers)
     for entry in standing:
         state = _apply(state, entry)
     for entry in undone:
@@ -65,7 +65,7 @@ def step(state: Folded, entry: Entry) -> Folded | None:
     return replace(_apply(state, entry), epoch=entry.seq)
 
 
-def _in_force(markers: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+def _standing_and_undone(markers: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
     """The markers in force, and those that an undo in force names; both in order."""
     decided: dict[int, bool] = {}  # marker's seq -> undone, by the newest undo or redo in force
     standing: list[Entry] = []
@@ -85,12 +85,17 @@ def _in_force(markers: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
     return standing[::-1], undone[::-1]
 
 
+def in_force(markers: Sequence[Entry]) -> list[Entry]:
+    """The markers that count, given all of a log's in order."""
+    return _standing_and_undone(markers)[0]
+
+
 def resumable(markers: Sequence[Entry]) -> int | None:
     """Where folding may begin: the index of the newest Summary whose carried state still holds.
 
     `markers` are the newest ones of a log, in order. None says that older ones are needed.
     """
-    standing = {entry.seq for entry in _in_force(markers)[0]}
+    standing = {entry.seq for entry in _standing_and_undone(markers)[0]}
     reach = OPEN  # the earliest marker that an undo or redo seen so far names
     for index in range(len(markers) - 1, -1, -1):
         entry = markers[index]

@@ -34,18 +34,26 @@ class Engine:
     """Everything Holdfast does, for whoever opened it."""
 
     def __init__(
-        self, store: Store, *, clock: Clock, ids: Ids, lock: Lock, secrets: tuple[str, ...] = ()
+        self,
+        store: Store,
+        *,
+        clock: Clock,
+        ids: Ids,
+        lock: Lock,
+        secrets: tuple[str, ...] = (),
+        catalogue: Catalogue | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
         self.ids = ids
         self.lock = lock
         self.secrets = secrets
+        self._catalogue = catalogue
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is known of models and policies; loaded when first asked for."""
-        return catalogue()
+        """What is known of models and policies; the built-in one is loaded when first asked for."""
+        return self._catalogue or catalogue()
 
     async def session(
         self,

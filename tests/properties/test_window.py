@@ -1,0 +1,196 @@
+"""Laws of the window, over histories as they really come, in every wire format."""
+
+import os
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.core.boundary import is_request
+from holdfast.core.explain import absent
+from holdfast.core.fold import in_force
+from holdfast.core.repair import repair
+from holdfast.engine.doors import BlockingSession
+from holdfast.engine.plugins import codec
+from holdfast.engine.window import PreparedWindow
+from holdfast.errors import OverBudget
+from holdfast.model import wire
+from holdfast.model.message import Message, Text
+from tests.properties.histories import FORMATS, histories, live, opened, requests, said
+
+EXAMPLES = int(os.environ.get("HOLDFAST_HISTORIES", "40"))
+WINDOWS = st.sampled_from([2_048, 8_192, 32_768, 200_000])
+MODELS = st.sampled_from(["claude-sonnet-4-6", "gpt-5.5", "gemini-3.1-pro"])
+TOOL = {"name": "sh", "description": "run", "input_schema": {"type": "object", "properties": {}}}
+lawful = settings(
+    max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+
+
+def prepared(s: BlockingSession, model: str, **more: Any) -> PreparedWindow | None:
+    try:
+        return s.window(system="be brief", tools=[TOOL], model=model, **more)
+    except OverBudget:
+        return None
+
+
+@lawful
+@given(histories, WINDOWS, MODELS)
+def test_every_request_is_one_that_the_provider_accepts(
+    history: list[Any], window: int, model: str
+) -> None:
+    """Law 1, and the validator of each format: `request` raises where a rule is broken."""
+    with opened(window) as hf:
+        s = hf.session(model=model)
+        live(s, history)
+        s.user("go on")
+        made = prepared(s, model)
+        if made:
+            for format in FORMATS:
+                made.request(format)
+
+
+@lawful
+@given(histories, said, WINDOWS, MODELS)
+def test_what_was_just_asked_stays_word_for_word(
+    history: list[Any], asked: str, window: int, model: str
+) -> None:
+    """Law 2: or it is told that it does not fit."""
+    with opened(window) as hf:
+        s = hf.session(model=model)
+        live(s, history)
+        s.user(f"just asked: {asked}")
+        made = prepared(s, model)
+        if made:
+            assert made.over == 0
+            wanted = f"just asked: {asked}".encode("utf-16", "surrogatepass").decode(
+                "utf-16", "replace"
+            )
+            texts = [p.text for b in made.blocks for p in b.parts if isinstance(p, Text)]
+            assert any(text == wanted for text in texts)
+
+
+@lawful
+@given(histories, WINDOWS, MODELS)
+def test_every_entry_is_in_the_window_or_a_marker_says_why_not(
+    history: list[Any], window: int, model: str
+) -> None:
+    """Law 6."""
+    with opened(window) as hf:
+        s = hf.session(model=model)
+        live(s, history)
+        s.user("go on")
+        made = prepared(s, model)
+        if not made:
+            return
+        shown = {block.seq for block in made.blocks}
+        log = list(s.entries())
+        standing = in_force([entry for entry in log if not entry.is_message])
+        for entry in log:
+            if not entry.is_message or entry.seq in shown:
+                continue
+            if _says_nothing(entry.body) or _only_results(entry.body):
+                continue  # left out by the repair, which states it
+            assert absent(entry.seq, None, standing).marker, entry
+
+
+def _says_nothing(message: Any) -> bool:
+    return not any(not isinstance(p, Text) or p.text.strip() for p in message.parts)
+
+
+def _only_results(message: Any) -> bool:
+    return message.role == "tool"  # results move behind their calls, under one block
+
+
+@lawful
+@given(histories, WINDOWS, st.integers(0, 30))
+def test_instructions_pins_and_tools_are_the_same_after_every_compaction(
+    history: list[Any], window: int, at: int
+) -> None:
+    """Law 7."""
+    with opened(window) as hf:
+        s = hf.session(model="gpt-5.5")
+        s.append(_pin())
+        told = {"instructions": "Always write tests.", "context": {"cwd": "/work"}}
+        made = prepared(s, "gpt-5.5", **told)
+        live(s, [step for step in history if not (isinstance(step, tuple) and step[0] == "window")])
+        s.user("go on")
+        again = prepared(s, "gpt-5.5", **told)
+        if made and again:
+            for section in ("instructions", "pins", "system"):
+                assert _texts(made, section) == _texts(again, section), section
+            assert made.window.tools == again.window.tools
+
+
+def _pin() -> Any:
+    from holdfast.model.log import Pin
+
+    return Pin(fact="Never touch production.")
+
+
+def _texts(made: PreparedWindow, section: str) -> list[str]:
+    return [
+        p.text for b in made.blocks if b.section == section for p in b.parts if isinstance(p, Text)
+    ][:1]
+
+
+@lawful
+@given(histories, st.lists(requests, min_size=1, max_size=3), st.sampled_from(FORMATS))
+def test_without_a_new_marker_what_was_cached_stays_a_prefix(
+    history: list[Any], more: list[Message], format: str
+) -> None:
+    """Law 8."""
+    with opened(200_000) as hf:
+        s = hf.session(model="gpt-5.5")
+        live(s, history)
+        s.user("first")
+        before = prepared(s, "gpt-5.5")
+        epoch = s.view().folded.epoch
+        s.append(Message("assistant", (Text("a reply"),)), provider="openai", model="gpt-5.5")
+        for request in more:
+            if is_request(request):
+                s.append(request)
+        s.user("second")
+        after = prepared(s, "gpt-5.5")
+        assert before is not None
+        assert after is not None
+        if s.view().folded.epoch == epoch:
+            old, new = _blocks(before, format), _blocks(after, format)
+            assert before.window.breakpoints[-1] == len(before.blocks) - 1
+            assert new[: len(old)] == old
+
+
+def _blocks(made: PreparedWindow, format: str) -> list[bytes]:
+    """The encoding of each block by itself, breakpoints left out."""
+    encoder = codec(format)
+    request = encoder.encode(made.window, made.profile, made._chosen({"cache": False}))
+    for key in ("messages", "input", "contents"):
+        if key in request:
+            return [wire.encode(item) for item in _leaves(request[key])]
+    raise AssertionError(request)
+
+
+def _leaves(items: list[Any]) -> list[Any]:
+    """Messages opened to their parts, so that a message that grows is no difference."""
+    leaves: list[Any] = []
+    for item in items:
+        inner = item.get("content", item.get("parts"))
+        if isinstance(inner, list):
+            leaves += [{"role": item.get("role"), "part": part} for part in inner]
+        else:
+            leaves.append(item)
+    return leaves
+
+
+@lawful
+@given(histories)
+def test_repairing_twice_changes_nothing_more(history: list[Any]) -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="gpt-5.5")
+        live(s, history)
+        s.user("go on")
+        made = prepared(s, "gpt-5.5")
+        if made:
+            again = repair(made.blocks)
+            assert again.blocks == made.blocks
+            assert again.fixes == ()
