@@ -1,4 +1,8 @@
-"""For whoever tests with Holdfast: contracts to inherit, a scripted provider, factories.
+"""For whoever tests with Holdfast: contracts to inherit, a scripted provider, a strict server.
 
 `contracts` needs pytest and `strategies` needs Hypothesis; the rest needs neither.
 """
+
+from holdfast.testing.strict import StrictServer
+
+__all__ = ["StrictServer"]
