@@ -37,7 +37,9 @@ TOOLS = (
 )
 PICTURE = Media(type="image/png", data=b"\x89PNG", name="shot.png")
 
-words = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
+words = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(
+    lambda text: bool(text.strip())
+)
 
 
 def block(role: Any, *parts: Part | str, **more: Any) -> Block:
