@@ -55,7 +55,8 @@ def test_thinking_calls_and_usage_are_read() -> None:
     assert isinstance(first, ToolCall)
     assert thought.text == "Two files matter here.\nRead both."
     assert residue(thought.seal) == {"signature": "c2lnbmF0dXJlLW9uZQ=="}
-    assert thought.seal and (thought.seal.owner, thought.seal.model) == ("anthropic", MODEL)
+    assert thought.seal
+    assert (thought.seal.owner, thought.seal.model) == ("anthropic", MODEL)
     assert redacted.type == "redacted_thinking"
     assert redacted.intact
     assert text == Text("Reading both files.")

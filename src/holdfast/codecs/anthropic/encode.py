@@ -25,13 +25,6 @@ from holdfast.model.window import Block, Options, Tool, Window
 CONTINUE = "Continue."
 """Said for the user where a request would begin or end with a reply, and must not."""
 
-FREE_TEXT = {
-    "type": "object",
-    "properties": {"input": {"type": "string"}},
-    "required": ["input"],
-}
-"""What a tool that takes free text takes here."""
-
 MOST_BREAKPOINTS = 4
 
 CACHED = frozenset(
@@ -66,10 +59,13 @@ def encode(window: Window, profile: Profile, options: Options) -> dict[str, Any]
         ordered = [piece for turn in turns for piece in turn]
         _mark(window.breakpoints, options.cache_ttl, [*_offered(tools), *system, *ordered])
     messages = [{"role": turn[0].role, "content": [piece.wire for piece in turn]} for turn in turns]
-    request = settings(window, options, messages)
+    framed = _framed(messages)
+    request = settings(window, options, framed)
     request |= {"tools": tools} if tools else {}
     request |= {"system": [piece.wire for piece in system]} if system else {}
-    request["messages"] = _framed(messages, profile, request)
+    thinks = request.get("thinking", {}).get("type") == "enabled"
+    prefill = profile.can("prefill") and not thinks and _ends_with_reply(messages)
+    request["messages"] = _prefilled(framed[:-1]) if prefill else framed
     request |= options.extra
     if named := betas(options, messages):
         request["betas"] = named
@@ -110,7 +106,10 @@ def _tool(tool: Tool) -> dict[str, Any] | None:
     if tool.native:
         native = {key: member for key, member in tool.native.items() if key != "cache_control"}
         return native if tool.owner == OWNER else None
-    schema = FREE_TEXT if tool.kind == "custom" else {"type": "object", **tool.schema}
+    schema: dict[str, Any] = {"type": "object", **tool.schema}
+    if tool.kind == "custom":  # free text is the one field of an object here
+        fields = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+        schema = {"type": "object", **fields}
     wire: dict[str, Any] = {"name": legal_name(tool.name)}
     wire |= {"description": tool.description} if tool.description else {}
     return wire | {"input_schema": schema}
@@ -129,19 +128,20 @@ def _turns(pieces: list[Piece]) -> list[list[Piece]]:
 
 def _paired(pieces: list[Piece]) -> list[Piece]:
     """The same without calls and results of the provider's tools that miss each other (A4)."""
-    turns = _turns(pieces)
-    lost = {
-        id(turns[place][ordinal])
-        for place, ordinal in pairs.unpaired(
-            [(turn[0].role, [piece.wire for piece in turn]) for turn in turns]
-        )
-    }
-    kept = [piece for piece in pieces if id(piece) not in lost]
+    kept = pieces
+    while lost := _lost(kept):  # what leaves may have been what made another legal
+        kept = [piece for piece in kept if id(piece) not in lost]
     present = {piece.wire.get("id") for piece in kept if piece.wire["type"] in pairs.CALLS}
     for piece in kept:
         if (tool := pairs.caller(piece.wire)) and tool not in present:
             del piece.wire["caller"]
     return kept
+
+
+def _lost(pieces: list[Piece]) -> set[int]:
+    turns = _turns(pieces)
+    said = [(turn[0].role, [piece.wire for piece in turn]) for turn in turns]
+    return {id(turns[place][ordinal]) for place, ordinal in pairs.unpaired(said)}
 
 
 def _mark(breakpoints: Sequence[int], ttl: str, pieces: list[Piece]) -> None:
@@ -163,24 +163,29 @@ def _cached(piece: Piece) -> bool:
     return piece.wire["type"] in CACHED | pairs.CALLS or pairs.is_result(piece.wire)
 
 
-def _framed(
-    messages: list[dict[str, Any]], profile: Profile, request: dict[str, Any]
-) -> list[dict[str, Any]]:
+def _framed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages with a user's at the beginning (A13) and at the end (A9)."""
-    go_on: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": CONTINUE}]}
-    if not messages:
-        return [go_on]
-    framed = [go_on, *messages] if begins_with_reply(messages[0]) else messages
-    if framed[-1]["role"] == "user" or pairs.paused(framed[-1]["content"]):
-        return framed
-    if not profile.can("prefill") or request.get("thinking", {}).get("type") == "enabled":
-        return [*framed, go_on]
-    last = framed[-1]["content"][-1]
-    if last["type"] == "text":  # a prefill must not end in white space
+    framed = [_go_on(), *messages] if not messages or _begins_with_reply(messages) else messages
+    return [*framed, _go_on()] if _ends_with_reply(messages) else framed
+
+
+def _go_on() -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "text", "text": CONTINUE}]}
+
+
+def _prefilled(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The reply at the end is the beginning of the next one, and must not end in white space."""
+    last = messages[-1]["content"][-1]
+    if last["type"] == "text":
         last["text"] = last["text"].rstrip()
-    return framed
+    return messages
 
 
-def begins_with_reply(message: dict[str, Any]) -> bool:
-    """Whether a message may not be the first: a reply, unless it is a compaction."""
-    return message["role"] == "assistant" and message["content"][0]["type"] != "compaction"
+def _begins_with_reply(messages: list[dict[str, Any]]) -> bool:
+    first = messages[0]
+    return first["role"] == "assistant" and first["content"][0]["type"] != "compaction"
+
+
+def _ends_with_reply(messages: list[dict[str, Any]]) -> bool:
+    last = messages[-1] if messages else {}
+    return last.get("role") == "assistant" and not pairs.paused(last["content"])

@@ -42,7 +42,7 @@ def unpaired(messages: list[tuple[str, list[dict[str, Any]]]]) -> list[tuple[int
 def _running(messages: list[tuple[str, list[dict[str, Any]]]]) -> set[str]:
     """The calls that may still be unanswered."""
     if messages and messages[-1][0] == "assistant":
-        last = messages[-1][1]
+        last = messages[-1][1] if paused(messages[-1][1]) else []
         return {str(block.get("id")) for block in last if block.get("type") in CALLS}
     if len(messages) < 2 or messages[-2][0] != "assistant":
         return set()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, cast
 
@@ -143,7 +144,7 @@ def _tool_use(part: ToolCall, block: Block, target: Target) -> dict[str, Any]:
     name = legal_name(part.name)
     input = call_input(part.input, free=name in target.free)
     whole = {"type": "tool_use", "id": legal_id(part.id), "name": name, "input": input}
-    return rest(part.seal, block, target) | whole
+    return whole | rest(part.seal, block, target, but=whole)
 
 
 def _tool_result(part: ToolResult, block: Block, target: Target) -> dict[str, Any]:
@@ -161,7 +162,7 @@ def _tool_result(part: ToolResult, block: Block, target: Target) -> dict[str, An
     whole: dict[str, Any] = {"type": "tool_result", "tool_use_id": legal_id(part.call)}
     whole |= {} if content is None else {"content": content}
     whole |= {"is_error": True} if part.error else {}
-    return rest(part.seal, block, target, but=("content", "is_error")) | whole
+    return whole | rest(part.seal, block, target, but=("content", "is_error", *whole))
 
 
 def _media(part: Media, block: Block, target: Target) -> dict[str, Any] | None:
@@ -173,7 +174,8 @@ def _media(part: Media, block: Block, target: Target) -> dict[str, Any] | None:
     else:
         return None
     source = _source(part, kind)
-    whole = rest(part.seal, block, target) | shell | ({"source": source} if source else {})
+    whole = shell | ({"source": source} if source else {})
+    whole |= rest(part.seal, block, target, but=whole)
     return whole if "source" in whole else None
 
 
@@ -215,10 +217,10 @@ def _sealed(part: Part, block: Block, target: Target) -> dict[str, Any] | None:
         return _opaque(part, block, target)
     if not isinstance(part, Reasoning):
         return None
-    seal = rest(part.seal, block, target)
+    seal = rest(part.seal, block, target, but=("thinking",))
     if not seal.get("signature"):
         return None
-    return {"type": "thinking", "thinking": part.text, "signature": seal["signature"], **seal}
+    return {"type": "thinking", "thinking": part.text} | seal
 
 
 def _thinking_whole(block: Block, target: Target) -> bool:
@@ -240,7 +242,7 @@ def _says(echoed: list[dict[str, Any]], text: str) -> bool:
 
 
 def rest(
-    seal: Seal | None, block: Block, target: Target, but: tuple[str, ...] = ()
+    seal: Seal | None, block: Block, target: Target, but: Iterable[str] = ()
 ) -> dict[str, Any]:
     """The further members of a block, where its seal may go back; nothing otherwise."""
     if seal is None or not seal.intact or not target.made(seal.owner, seal.model or block.model):
