@@ -96,6 +96,13 @@ def test_to_another_model_a_reply_goes_without_its_seals() -> None:
     assert Anthropic().violations(request, PROFILE) == []
 
 
+def test_a_seal_that_names_no_model_is_its_blocks() -> None:
+    unnamed = seal("anthropic", b'{"signature":"c2ln"}')
+    for model, count in (("", 2), (DATED, 2), ("claude-other-1", 1)):
+        said = block("assistant", Reasoning("a", unnamed), Text("hm"), model=model)
+        assert len(contents(GO, said, GO)[1]) == count
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
@@ -270,6 +277,14 @@ def test_a_server_tool_leaves_with_its_other_half(missing: int) -> None:
     assert isinstance(half, Opaque)
     said = contents(GO, block("assistant", *parts), GO)
     assert [part["type"] for part in said[1]] == ["text", "connector_text"]
+
+
+def test_a_call_made_by_a_program_that_left_is_the_models_own() -> None:
+    caller = {"type": "code_execution_20260120", "tool_id": "srvtoolu_9"}
+    made = seal("anthropic", json.dumps({"caller": caller}).encode(), DATED)
+    call = block("assistant", ToolCall("toolu_1", "read", "{}", made))
+    said = contents(GO, call, block("tool", ToolResult("toolu_1", "done")))
+    assert "caller" not in said[1][0]
 
 
 def test_a_paused_reply_is_sent_back_as_it_is() -> None:

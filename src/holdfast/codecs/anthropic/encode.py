@@ -123,11 +123,20 @@ def _offered(tools: list[dict[str, Any]]) -> list[Piece]:
 def _turns(pieces: list[Piece]) -> list[list[Piece]]:
     """Pieces of one role in a row are one message, results of tools first."""
     rows = [list(row) for _, row in groupby(pieces, key=lambda piece: piece.role)]
-    return [sorted(row, key=lambda piece: piece.wire["type"] != "tool_result") for row in rows]
+    return [
+        sorted(row, key=lambda piece: piece.wire["type"] != "tool_result")
+        if row[0].role == "user"
+        else row
+        for row in rows
+    ]
 
 
 def _paired(pieces: list[Piece]) -> list[Piece]:
     """The same without calls and results of the provider's tools that miss each other (A4)."""
+    if not any(
+        piece.wire["type"] in pairs.CALLS or pairs.is_result(piece.wire) for piece in pieces
+    ):
+        return pieces
     kept = pieces
     while lost := _lost(kept):  # what leaves may have been what made another legal
         kept = [piece for piece in kept if id(piece) not in lost]

@@ -12,6 +12,7 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, cast
 
@@ -74,6 +75,7 @@ def same_model(one: str, other: str) -> bool:
     return _undated(one) == _undated(other)
 
 
+@lru_cache(maxsize=256)
 def _undated(name: str) -> str:
     name = name.lower().rpartition("/")[2]
     return _VERSION.sub("", name.rpartition("anthropic.")[2])
@@ -81,11 +83,11 @@ def _undated(name: str) -> str:
 
 def wire_blocks(block: Block, target: Target) -> list[dict[str, Any]]:
     """The content blocks that a user, tool or assistant block of the window becomes."""
-    thinking = _thinking_whole(block, target)
+    thoughts = _thoughts(block, target)
     echoed: list[dict[str, Any]] = []
-    for part in block.parts:
+    for place, part in enumerate(block.parts):
         if isinstance(part, Reasoning) or _redacted(part):
-            made = _sealed(part, block, target) if thinking else None
+            made = thoughts.get(place)
         elif isinstance(part, SummaryText) and _says(echoed, part.text):
             continue  # the compaction block beside it says the same
         else:
@@ -223,13 +225,17 @@ def _sealed(part: Part, block: Block, target: Target) -> dict[str, Any] | None:
     return {"type": "thinking", "thinking": part.text} | seal
 
 
-def _thinking_whole(block: Block, target: Target) -> bool:
-    """Whether every sealed thought of the message may go back: one alone would change it."""
-    return block.role == "assistant" and all(
-        _sealed(part, block, target) is not None
-        for part in block.parts
-        if _redacted(part) or (isinstance(part, Reasoning) and part.seal is not None)
-    )
+def _thoughts(block: Block, target: Target) -> dict[int, dict[str, Any]]:
+    """The sealed thoughts of a message by their place, if all may go back: one less changes it."""
+    if block.role != "assistant":
+        return {}
+    found = {
+        place: _sealed(part, block, target)
+        for place, part in enumerate(block.parts)
+        if (isinstance(part, Reasoning) and part.seal is not None) or _redacted(part)
+    }
+    whole = {place: thought for place, thought in found.items() if thought is not None}
+    return whole if len(whole) == len(found) else {}
 
 
 def _redacted(part: Part) -> bool:

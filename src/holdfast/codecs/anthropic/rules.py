@@ -12,18 +12,7 @@ from typing import Any, cast
 from holdfast.codecs.anthropic import pairs
 from holdfast.codecs.anthropic.settings import LEAST_THINKING, turn_without_thinking
 from holdfast.codecs.anthropic.sizes import a12_images_and_request_within_limits
-from holdfast.codecs.anthropic.walk import (
-    Broken,
-    Rule,
-    Said,
-    Wire,
-    blocks,
-    marked,
-    objects,
-    rule,
-    texts,
-    walk,
-)
+from holdfast.codecs.anthropic.walk import Broken, Reading, Rule, Said, Wire, blocks, objects, rule
 from holdfast.model.profile import Profile
 from holdfast.model.window import Violation
 
@@ -34,13 +23,14 @@ _ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 def violations(request: Wire, profile: Profile) -> list[Violation]:
     """Every rule that a request breaks, in order."""
-    return [violation for one in RULES for violation in one(request, profile)]
+    reading = Reading(request)
+    return [violation for one in RULES for violation in one(reading, profile)]
 
 
 @rule("A1")
-def a1_every_call_is_answered(request: Wire, profile: Profile) -> Broken:
+def a1_every_call_is_answered(reading: Reading, profile: Profile) -> Broken:
     """Each tool_use has its tool_result in the next message."""
-    said = walk(request)
+    said = reading.said
     for place, message in enumerate(said):
         if message.role != "assistant":
             continue
@@ -57,9 +47,9 @@ def a1_every_call_is_answered(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A2")
-def a2_every_result_has_its_call(request: Wire, profile: Profile) -> Broken:
+def a2_every_result_has_its_call(reading: Reading, profile: Profile) -> Broken:
     """Each tool_result answers a tool_use of the message before it."""
-    said = walk(request)
+    said = reading.said
     for place, message in enumerate(said):
         before = said[place - 1] if place else None
         calls = set(_calls(before)) if before and before.role == "assistant" else set[str]()
@@ -74,9 +64,9 @@ def a2_every_result_has_its_call(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A3")
-def a3_results_come_first(request: Wire, profile: Profile) -> Broken:
+def a3_results_come_first(reading: Reading, profile: Profile) -> Broken:
     """In a message with results of tools, nothing stands before them."""
-    for place, message in enumerate(walk(request)):
+    for place, message in enumerate(reading.said):
         types = [block.get("type") for block in message.content]
         count = types.count("tool_result")
         if message.role == "user" and any(type != "tool_result" for type in types[:count]):
@@ -88,9 +78,9 @@ def a3_results_come_first(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A4")
-def a4_server_tools_keep_their_results(request: Wire, profile: Profile) -> Broken:
+def a4_server_tools_keep_their_results(reading: Reading, profile: Profile) -> Broken:
     """A tool that the provider ran has its call and its result in the conversation, or neither."""
-    said = walk(request)
+    said = reading.said
     for place, ordinal in pairs.unpaired([(one.role, one.content) for one in said]):
         block = said[place].content[ordinal]
         where = f"messages.{place}.content.{ordinal}"
@@ -108,10 +98,10 @@ def a4_server_tools_keep_their_results(request: Wire, profile: Profile) -> Broke
 
 
 @rule("A5")
-def a5_ids_are_unique(request: Wire, profile: Profile) -> Broken:
+def a5_ids_are_unique(reading: Reading, profile: Profile) -> Broken:
     """Ids of calls are not empty, of plain signs, and each is used once."""
     seen: Counter[str] = Counter()
-    for place, message in enumerate(walk(request)):
+    for place, message in enumerate(reading.said):
         for ordinal, block in enumerate(message.content):
             if block.get("type") not in ("tool_use", *pairs.CALLS):
                 continue
@@ -125,14 +115,14 @@ def a5_ids_are_unique(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A6")
-def a6_a_tool_cycle_keeps_its_thinking(request: Wire, profile: Profile) -> Broken:
+def a6_a_tool_cycle_keeps_its_thinking(reading: Reading, profile: Profile) -> Broken:
     """With thinking switched on, the turn that the tools belong to starts with its thinking."""
-    if _thinking(request).get("type") != "enabled":
+    if _thinking(reading.request).get("type") != "enabled":
         return
-    place = turn_without_thinking(objects(request.get("messages")))
+    place = turn_without_thinking(objects(reading.request.get("messages")))
     if place is None:
         return
-    found = next((block.get("type") for block in walk(request)[place].content), "nothing")
+    found = next((block.get("type") for block in reading.said[place].content), "nothing")
     yield (
         f"messages.{place}.content.0",
         f"messages.{place}.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
@@ -142,9 +132,9 @@ def a6_a_tool_cycle_keeps_its_thinking(request: Wire, profile: Profile) -> Broke
 
 
 @rule("A7")
-def a7_thinking_is_signed(request: Wire, profile: Profile) -> Broken:
+def a7_thinking_is_signed(reading: Reading, profile: Profile) -> Broken:
     """A thought is whole: its text and its signature, or its encrypted data."""
-    for place, message in enumerate(walk(request)):
+    for place, message in enumerate(reading.said):
         for ordinal, block in enumerate(message.content):
             where = f"messages.{place}.content.{ordinal}"
             if block.get("type") == "thinking" and not (
@@ -156,14 +146,14 @@ def a7_thinking_is_signed(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A8")
-def a8_texts_say_something(request: Wire, profile: Profile) -> Broken:
+def a8_texts_say_something(reading: Reading, profile: Profile) -> Broken:
     """No text is empty or white space, no message is empty, no failure of a tool is silent."""
-    for where, text in texts(request):
+    for where, text in reading.texts:
         if not text:
             yield where, f"{where}: text content blocks must be non-empty"
         elif not text.strip():
             yield where, f"{where}: text content blocks must contain non-whitespace text"
-    said = walk(request)
+    said = reading.said
     for place, message in enumerate(said):
         if not message.content and not (place + 1 == len(said) and message.role == "assistant"):
             yield (
@@ -178,9 +168,9 @@ def a8_texts_say_something(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A9")
-def a9_the_user_has_the_last_word(request: Wire, profile: Profile) -> Broken:
+def a9_the_user_has_the_last_word(reading: Reading, profile: Profile) -> Broken:
     """The last message is the user's, unless the model takes a prefill or was only paused."""
-    said = walk(request)
+    said = reading.said
     if not said or said[-1].role != "assistant" or profile.can("prefill"):
         return
     if not pairs.paused(said[-1].content):
@@ -192,9 +182,9 @@ def a9_the_user_has_the_last_word(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A10")
-def a10_at_most_four_breakpoints(request: Wire, profile: Profile) -> Broken:
+def a10_at_most_four_breakpoints(reading: Reading, profile: Profile) -> Broken:
     """Tools, system prompt and messages together have at most four cache breakpoints."""
-    count = len(marked(request)) + (request.get("cache_control") is not None)
+    count = len(reading.marked) + (reading.request.get("cache_control") is not None)
     if count > MOST_BREAKPOINTS:
         yield (
             "cache_control",
@@ -204,10 +194,10 @@ def a10_at_most_four_breakpoints(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A11")
-def a11_breakpoints_are_legal(request: Wire, profile: Profile) -> Broken:
+def a11_breakpoints_are_legal(reading: Reading, profile: Profile) -> Broken:
     """The longer-lived breakpoints come first; none is on thinking or on an empty text."""
     short = False
-    for where, block in marked(request):
+    for where, block in reading.marked:
         control = cast(dict[str, Any], block["cache_control"])
         long = isinstance(block["cache_control"], dict) and control.get("ttl") == "1h"
         if long and short:
@@ -225,9 +215,9 @@ def a11_breakpoints_are_legal(request: Wire, profile: Profile) -> Broken:
 
 
 @rule("A13")
-def a13_roles_and_thinking_fit(request: Wire, profile: Profile) -> Broken:
+def a13_roles_and_thinking_fit(reading: Reading, profile: Profile) -> Broken:
     """The first message is the user's, system text stands outside, a thinking budget fits."""
-    said = walk(request)
+    said = reading.said
     if not said:
         yield "messages", "messages: at least one message is required"
     if said and said[0].role == "assistant" and not _compacted(said[0]):
@@ -240,7 +230,7 @@ def a13_roles_and_thinking_fit(request: Wire, profile: Profile) -> Broken:
                 f'messages: Unexpected role "{message.role}". The Messages API accepts a top-level '
                 '`system` parameter, not "system" as an input message role.',
             )
-    yield from _budget(request)
+    yield from _budget(reading.request)
 
 
 def _budget(request: Wire) -> Broken:

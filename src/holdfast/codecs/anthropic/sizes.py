@@ -12,7 +12,7 @@ from binascii import Error
 
 import msgspec
 
-from holdfast.codecs.anthropic.walk import Broken, Wire, images, rule
+from holdfast.codecs.anthropic.walk import Broken, Reading, Wire, rule
 from holdfast.codecs.pictures import dimensions
 from holdfast.model.profile import Profile
 
@@ -27,15 +27,15 @@ HEADER = 256 * 1024
 
 
 @rule("A12")
-def a12_images_and_request_within_limits(request: Wire, profile: Profile) -> Broken:
+def a12_images_and_request_within_limits(reading: Reading, profile: Profile) -> Broken:
     """Each image at most 5 MB and 8000 pixels, 2000 where there are many; the request 32 MB."""
-    found = images(request)
+    found = reading.images
     if profile.most_images and len(found) > profile.most_images:
         yield "messages", f"Too many images in request: {len(found)} > {profile.most_images}"
     for where, source in found:
         yield from _image(where, source, many=len(found) > MANY)
     limit = profile.request_bytes or REQUEST_BYTES
-    if (taken := size(request)) > limit:
+    if (taken := size(reading.request)) > limit:
         yield "", f"Request exceeds the maximum size: {taken} bytes > {limit} bytes"
 
 

@@ -16,16 +16,17 @@ Wire = dict[str, Any]
 Broken = Iterator[tuple[str, str]]
 """Places where a rule is broken, and what the provider would say of each."""
 
-Rule = Callable[[Wire, Profile], Iterator[Violation]]
+Rule = Callable[["Wire | Reading", Profile], Iterator[Violation]]
 
 
-def rule(name: str) -> Callable[[Callable[[Wire, Profile], Broken]], Rule]:
+def rule(name: str) -> Callable[[Callable[[Reading, Profile], Broken]], Rule]:
     """Give a rule its name: what it finds are violations of it."""
 
-    def named(find: Callable[[Wire, Profile], Broken]) -> Rule:
+    def named(find: Callable[[Reading, Profile], Broken]) -> Rule:
         @wraps(find)
-        def violations(request: Wire, profile: Profile) -> Iterator[Violation]:
-            for where, message in find(request, profile):
+        def violations(request: Wire | Reading, profile: Profile) -> Iterator[Violation]:
+            reading = request if isinstance(request, Reading) else Reading(request)
+            for where, message in find(reading, profile):
                 yield Violation(rule=name, where=where, message=message)
 
         return violations
@@ -38,14 +39,6 @@ class Said(Struct, frozen=True):
 
     role: str
     content: list[Wire]
-
-
-def walk(request: Wire) -> list[Said]:
-    """The messages of a request."""
-    return [
-        Said(str(message.get("role")), content(message.get("content")))
-        for message in objects(request.get("messages"))
-    ]
 
 
 def content(found: Any) -> list[Wire]:
@@ -68,39 +61,46 @@ def blocks(message: Said, type: str) -> list[Wire]:
     return [block for block in message.content if block.get("type") == type]
 
 
-def everything(request: Wire) -> Iterator[tuple[str, Wire]]:
-    """Tools, system prompt, messages, and what is inside results: in the provider's order."""
-    for place, tool in enumerate(objects(request.get("tools"))):
-        yield f"tools.{place}", tool
-    for place, block in enumerate(content(request.get("system"))):
-        yield f"system.{place}", block
-    for place, message in enumerate(walk(request)):
-        for ordinal, block in enumerate(message.content):
-            where = f"messages.{place}.content.{ordinal}"
-            yield where, block
-            if block.get("type") == "tool_result":
-                inside = content(block.get("content")) if block.get("content") else []
-                yield from ((f"{where}.content.{n}", one) for n, one in enumerate(inside))
+class Reading:
+    """A request, read once for all rules."""
 
+    def __init__(self, request: Wire) -> None:
+        self.request = request
+        self.said = [
+            Said(str(message.get("role")), content(message.get("content")))
+            for message in objects(request.get("messages"))
+        ]
+        self.blocks = list(self._everything())
+        """Tools, system prompt, messages, and what is inside results: in the provider's order."""
 
-def marked(request: Wire) -> list[tuple[str, Wire]]:
-    """The blocks that carry a cache breakpoint."""
-    return [(at, one) for at, one in everything(request) if one.get("cache_control") is not None]
+    def _everything(self) -> Iterator[tuple[str, Wire]]:
+        for place, tool in enumerate(objects(self.request.get("tools"))):
+            yield f"tools.{place}", tool
+        for place, block in enumerate(content(self.request.get("system"))):
+            yield f"system.{place}", block
+        for place, message in enumerate(self.said):
+            for ordinal, block in enumerate(message.content):
+                where = f"messages.{place}.content.{ordinal}"
+                yield where, block
+                if block.get("type") == "tool_result":
+                    inside = content(block.get("content"))
+                    yield from ((f"{where}.content.{n}", one) for n, one in enumerate(inside))
 
+    @property
+    def marked(self) -> list[tuple[str, Wire]]:
+        """The blocks that carry a cache breakpoint."""
+        return [(at, one) for at, one in self.blocks if one.get("cache_control") is not None]
 
-def texts(request: Wire) -> Iterator[tuple[str, str]]:
-    """Every text block, and a message or system prompt that is one string."""
-    for where, block in everything(request):
-        if block.get("type") == "text":
-            found = block.get("text")
-            yield where, found if isinstance(found, str) else ""
+    @property
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every text, that of tools' results included."""
+        for where, block in self.blocks:
+            if block.get("type") == "text":
+                found = block.get("text")
+                yield where, found if isinstance(found, str) else ""
 
-
-def images(request: Wire) -> list[tuple[str, Wire]]:
-    """Every image with its source, in messages and in results."""
-    found: list[tuple[str, Wire]] = []
-    for where, block in everything(request):
-        source = block.get("source")
-        if block.get("type") == "image":
-            found.append((where, cast(Wire, source) if isinstance(source, dict) else {}))
-    return found
+    @property
+    def images(self) -> list[tuple[str, Wire]]:
+        """Every image with its source, in messages and in results."""
+        sources = [(at, one.get("source")) for at, one in self.blocks if one.get("type") == "image"]
+        return [(at, cast(Wire, one) if isinstance(one, dict) else {}) for at, one in sources]
