@@ -298,11 +298,11 @@ def _carrying(draft: Draft, state: Folded) -> Draft:
 
 def _moved(session: Session, made: tuple[Entry, ...]) -> Session:
     """The session once these entries are in it."""
-    messages = [entry.seq for entry in made if entry.is_message]
-    markers = [entry.seq for entry in made if not entry.is_message]
-    return replace(
-        session,
-        head=max(session.head, made[-1].seq),
-        last_message=max(session.last_message, *messages, 0),
-        last_marker=max(session.last_marker, *markers, 0),
-    )
+    head, message, marker = session.head, session.last_message, session.last_marker
+    for entry in made:
+        head = max(head, entry.seq)
+        if isinstance(entry.body, Message):
+            message = max(message, entry.seq)
+        else:
+            marker = max(marker, entry.seq)
+    return replace(session, head=head, last_message=message, last_marker=marker)

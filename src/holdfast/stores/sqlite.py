@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import apsw
 
@@ -100,7 +100,8 @@ class Sqlite:
             self.connection.execute(f"PRAGMA {pragma}")
 
     def rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
-        self._check_usable()
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
         with self.lock:
             try:
                 return self.connection.execute(sql, values).fetchall()
@@ -108,7 +109,8 @@ class Sqlite:
                 raise mapped(error, self.where) from error
 
     def stream(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[Row]:
-        self._check_usable()
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
         with self.lock:
             try:
                 yield from self.connection.execute(sql, values)
@@ -116,7 +118,8 @@ class Sqlite:
                 raise mapped(error, self.where) from error
 
     def run(self, sql: str, values: tuple[Any, ...] = ()) -> None:
-        self._check_usable()
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
         with self.lock:
             try:
                 self.connection.execute(sql, values)
@@ -124,7 +127,8 @@ class Sqlite:
                 raise mapped(error, self.where) from error
 
     def run_many(self, sql: str, many: Iterable[tuple[Any, ...]]) -> None:
-        self._check_usable()
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
         with self.lock:
             try:
                 self.connection.executemany(sql, many)
@@ -139,7 +143,9 @@ class Sqlite:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        self._check_usable()  # first: a lock that another thread held at a fork is never freed
+        # First: a lock that another thread held at a fork is never freed.
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
         with self.lock:
             if self.connection.in_transaction:
                 raise Misuse("a transaction inside a transaction")
@@ -196,11 +202,10 @@ class Sqlite:
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
 
-    def _check_usable(self) -> None:
+    def _refuse(self) -> NoReturn:
         if self._closed:
             raise Misuse(f"{self.where} is closed; open it again")
-        if self._owner != os.getpid():
-            raise Misuse("this store was opened before a fork; open it again in the new process")
+        raise Misuse("this store was opened before a fork; open it again in the new process")
 
 
 def mapped(error: apsw.Error, where: str) -> HoldfastError:
