@@ -8,6 +8,7 @@ import click
 from msgspec.structs import replace
 
 from bench import page
+from bench.machine import busy
 from bench.progress import bars
 
 QUICK = {"rounds": 15, "budget": 5.0, "cold": 3}
@@ -39,7 +40,9 @@ def store(sizes: str | None = None, quick: bool = False, scratch: Path | None = 
         result = bench.measure(plan, scratch, stage)
     report.show(result)
     page.save("store-quick" if quick else "store", result)
-    if not quick and plan.sizes == bench.SIZES:
+    if busy(result.machine):
+        click.echo("The machine was busy: ratios are worth nothing, and the page is left alone.")
+    elif not quick and plan.sizes == bench.SIZES:
         report.publish(result)
 
 

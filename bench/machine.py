@@ -23,6 +23,8 @@ class Machine(msgspec.Struct):
     """Median and ninetieth percentile of appending 4 kB and syncing, in seconds."""
     load: tuple[float, float]
     """The load average of one minute, before and after."""
+    real_time: bool
+    """Whether the process is scheduled before all others, so that it never waits for a core."""
     python: str
     sqlite: str
     versions: dict[str, str]
@@ -38,10 +40,20 @@ def machine(packages: tuple[str, ...], folder: Path) -> Machine:
         memory=round(pages / 2**30, 1),
         sync=sync_time(folder),
         load=(load(), 0.0),
+        real_time=os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR),
         python=platform.python_version(),
         sqlite=apsw.sqlite_lib_version(),
         versions={name: _version(name) for name in packages},
     )
+
+
+def busy(machine: Machine) -> bool:
+    """Whether others wanted the cores too.
+
+    Then a process that wakes up from a sync waits milliseconds for the scheduler's next tick, where
+    the disk needs a fraction of one: what is measured is the wait, and ratios mean nothing.
+    """
+    return max(machine.load) > machine.cores and not machine.real_time
 
 
 def load() -> float:

@@ -60,7 +60,7 @@ def facts(machine: Machine) -> str:
     return (
         f"{machine.cores} cores, {machine.memory:.0f} GiB; appending 4 kB and syncing takes "
         f"{median} ms (ninetieth percentile {slow} ms); load average {before} before and {after} "
-        "after. "
+        f"after{', real-time scheduling' if machine.real_time else ''}. "
         f"Python {machine.python}, SQLite {machine.sqlite} in Holdfast and the raw rows; "
         f"{versions}."
     )

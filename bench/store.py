@@ -44,7 +44,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int = 60
     in_a_row: int = 10
     """How many turns make a sample."""
-    budget: float = 60.0
+    budget: float = 20.0
     """How many seconds of appending each contender has at each length."""
     window: int = 260
     """How many messages are visible when the longest session is opened."""

@@ -5,10 +5,12 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bench import huge, opening, page, picture, store_report
 from bench.contenders import HOLDFAST, RAW, Contender, Door, Lines, RawRows, size_of
 from bench.corpus import CYCLE, MEAN, conversation, payload, turns
+from bench.machine import busy
 from bench.measure import CutOff, Series, interleave, ratio, within
 from bench.store import JSONL, SHORT, Plan, Result, measure
 from bench.table import Table, Target, cell, count, duration, spread, targets
@@ -152,6 +154,14 @@ def test_the_terminal_gets_the_same_tables(
 ) -> None:
     store_report.show(result)
     assert "Holdfast" in capsys.readouterr().out
+
+
+def test_a_busy_machine_is_known_as_one(result: Result) -> None:
+    quiet = replace(result.machine, cores=2, load=(0.5, 1.5), real_time=False)
+    assert not busy(quiet)
+    assert busy(replace(quiet, load=(0.5, 3.0)))
+    assert busy(replace(quiet, load=(3.0, 0.5)))
+    assert not busy(replace(quiet, load=(3.0, 3.0), real_time=True))
 
 
 def test_a_section_replaces_only_itself(tmp_path: Path) -> None:
