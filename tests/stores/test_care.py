@@ -113,6 +113,7 @@ def test_what_is_hurt_is_found_and_mended(
     for (id,) in store.db.rows("SELECT id FROM sessions"):
         assert read_all(store, id), "the session opens again"
         drive(store.calls.calls(id))
+    assert examine(store) == ()
     assert drive(store.sessions.session("main" if how != mend.ADOPT else "salvaged-1"))
 
 
@@ -275,7 +276,8 @@ def test_a_destroyed_page_asks_for_salvage(store: SqliteStore, tmp_path: Path) -
 def test_a_large_blob_is_checked_a_piece_at_a_time(store: SqliteStore) -> None:
     import tracemalloc
 
-    drive(store.blobs.put(b"\0" * (64 << 20)))
+    drive(store.blobs.put(os.urandom(40 << 20)))  # large as it is stored
+    drive(store.blobs.put(bytes(64 << 20)))  # and large once it is unpacked
     tracemalloc.start()
     (finding,) = drive(store.care.examine())
     _, most = tracemalloc.get_traced_memory()
@@ -302,6 +304,7 @@ def test_a_backup_is_the_store_as_it_was(store: SqliteStore, tmp_path: Path) -> 
     append(store, "main", "later")
     assert path.parent == tmp_path / "store.db.backups"
     assert os.listdir(path.parent) == [path.name], "one file, and nothing unfinished"
+    assert path.read_bytes()[18:20] == b"\1\1", "it needs no journal beside it"
     copy = SqliteStore.open(path)
     try:
         assert read_all(copy, "main") == before

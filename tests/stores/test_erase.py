@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -181,6 +182,26 @@ def test_a_damaged_file_that_mentions_the_session_goes(store: SqliteStore, path:
     assert [name for name in erased.backups if name.endswith(".damaged")]
     assert left(path) == set()
     assert os.listdir(f"{path}.backups") == []
+
+
+def test_the_journal_of_a_damaged_file_goes_with_it(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    id = hide(store)
+    empty(store)
+    append(store, "after", "this is only in the journal")
+    crashed = tmp_path / "crashed" / "store.db"
+    crashed.parent.mkdir(mode=0o700)
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", f"{crashed}{suffix}")
+    salvage(crashed)
+    assert len(os.listdir(f"{crashed}.backups")) == 2
+    again = SqliteStore.open(crashed)
+    try:
+        drive(again.sessions.erase(id))
+        assert os.listdir(f"{crashed}.backups") == []
+    finally:
+        again.close()
 
 
 def test_a_damaged_file_that_has_lost_the_sessions_name_goes(

@@ -193,6 +193,15 @@ def test_a_damaged_frame_takes_only_itself(path: Path, tmp_path: Path) -> None:
     assert contents(crashed) == before, "later frames hold the same pages again"
 
 
+def test_a_commit_that_cannot_be_trusted_is_left_out_whole(path: Path, tmp_path: Path) -> None:
+    before, crashed = crash(path, tmp_path)
+    journal = Path(f"{crashed}-wal")
+    overwrite(journal, journal.stat().st_size - 2000, b"\xa5" * 2000)
+    salvage(crashed)
+    assert contents(crashed) == {**before, "main": before["main"][:-1]}
+    assert findings(crashed) == []
+
+
 def test_an_unfinished_transaction_in_the_journal_is_left_out(path: Path) -> None:
     store = SqliteStore.open(path)
     append(store, "main", "whole")
