@@ -21,15 +21,11 @@ SMALLEST_SHARE = 4
 """A slice's lower bound is at most this part of what remains."""
 
 
-def budget(profile: Profile, config: BudgetConfig, system: int = 0) -> Budget:
+def budget(
+    profile: Profile, config: BudgetConfig, system: int = 0, *, files: bool = True
+) -> Budget:
     """The budget of a model under a policy, with the system prompt and tools as measured."""
-    window = int(profile.window * config.usable_fraction)
-    output = min(config.output_reserve, profile.output_limit, window // OUTPUT_SHARE)
-    reserved = min(config.usable_reserved, window // OUTPUT_SHARE)
-    margin = round((window - output - reserved) * config.safety_margin_fraction)
-    room = window - output - reserved - margin
-    if profile.input_limit:
-        room = min(room, profile.input_limit)
+    output, margin, room = room_of(profile, config)
     fixed = config.system_prompt_reserve or system
     left = max(0, room - fixed)
     return Budget(
@@ -38,8 +34,8 @@ def budget(profile: Profile, config: BudgetConfig, system: int = 0) -> Budget:
         margin=margin,
         room=room,
         system=fixed,
-        repo_map=_slice(left, config.repo_map_fraction, config.repo_map_min, config.repo_map_max),
-        memory=_slice(left, config.memory_fraction, 0, config.memory_max),
+        repo_map=_repo_map(left, profile.window, config) * _times(config, files),
+        memory=_slice(left, left, config.memory_fraction, 0, config.memory_max, config),
         pins=int(left * config.pins_fraction),
         chat_files=left // 2,
         history=_history(left, profile.window, config),
@@ -50,13 +46,39 @@ def budget(profile: Profile, config: BudgetConfig, system: int = 0) -> Budget:
     )
 
 
+def room_of(profile: Profile, config: BudgetConfig) -> tuple[int, int, int]:
+    """The output reserve, the margin, and what is left for a prompt."""
+    window = int(profile.window * config.usable_fraction)
+    output = min(config.output_reserve, profile.output_limit, window // OUTPUT_SHARE)
+    reserved = min(config.usable_reserved, window // OUTPUT_SHARE)
+    margin = round((window - output - reserved) * config.safety_margin_fraction)
+    room = window - output - reserved - margin
+    if profile.input_limit:
+        kept = min(config.input_reserved, output, profile.input_limit // OUTPUT_SHARE)
+        room = min(room, profile.input_limit - kept)
+    return output, margin, room
+
+
 def clamp(value: float, least: int, most: int) -> int:
     """A value held between two bounds; the upper one wins."""
     return int(min(max(value, least), most))
 
 
-def _slice(left: int, fraction: float, least: int, most: int) -> int:
-    return clamp(left * fraction, min(least, left // SMALLEST_SHARE), most)
+def _slice(
+    left: int, whole: int, fraction: float, least: int, most: int, config: BudgetConfig
+) -> int:
+    floor = min(least, left // SMALLEST_SHARE) if config.slices_shrink else least
+    return clamp(whole * fraction, floor, most)
+
+
+def _repo_map(left: int, window: int, config: BudgetConfig) -> int:
+    whole = window if config.repo_map_of == "window" else left
+    least, most = config.repo_map_min, config.repo_map_max
+    return _slice(left, whole, config.repo_map_fraction, least, most, config)
+
+
+def _times(config: BudgetConfig, files: bool) -> int:
+    return 1 if files else config.repo_map_without_files
 
 
 def _history(left: int, window: int, config: BudgetConfig) -> int:

@@ -102,6 +102,12 @@ class BudgetConfig(Struct, frozen=True, omit_defaults=True, kw_only=True):
     repo_map_fraction: float = 0.125
     repo_map_min: int = 1_024
     repo_map_max: int = 8_192
+    repo_map_of: Literal["remaining", "window"] = "remaining"
+    """What the fraction is taken of: what the system prompt leaves, or the whole window."""
+    repo_map_without_files: int = 2
+    """How many times as large it may be when no files are in the chat."""
+    slices_shrink: bool = True
+    """Whether a slice's lower bound gives way in a small window."""
     chat_history_fraction: float = 0.0625
     chat_history_min: int = 1_024
     chat_history_max: int = 8_192
@@ -114,6 +120,8 @@ class BudgetConfig(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The part of the window that is used at all."""
     usable_reserved: int = 0
     """Tokens kept free besides the output."""
+    input_reserved: int = 0
+    """Tokens kept free of a model's own input limit, where it has one."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
