@@ -12,7 +12,9 @@ from holdfast.policies import names, policy
 
 
 def of(name: str, window: int, **more: int) -> Budget:
-    profile = Profile(name="m", window=window, output_limit=more.pop("output_limit", 64_000), **more)
+    profile = Profile(
+        name="m", window=window, output_limit=more.pop("output_limit", 64_000), **more
+    )
     return budget(profile, policy(name).budget)
 
 

@@ -1,0 +1,209 @@
+"""Assembly: sections in the policy's order, and what each named system's window looks like."""
+
+from holdfast.core.assemble import Seen, Surroundings, assemble
+from holdfast.core.budget import budget
+from holdfast.model.log import Entry, Folded, PartRef, Pinned, Summary
+from holdfast.model.message import Message, Text, ToolCall, ToolResult, assistant, tool, user
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
+from holdfast.model.span import Span
+from holdfast.model.window import Tool, Window
+from holdfast.policies import policy
+from holdfast.testing.factories import entry
+
+PROFILE = Profile(name="m", window=200_000, output_limit=32_000)
+TALK = (
+    entry(1, user("first question")),
+    entry(2, assistant("first answer", ToolCall("c", "sh", "{}"))),
+    entry(3, tool(ToolResult("c", "a long result"))),
+    entry(4, user("second question")),
+)
+AROUND = Surroundings(
+    system="You are an agent.",
+    examples=(user("2+2?"), assistant("4")),
+    sections={
+        "instructions": "Use tabs.",
+        "memory": "The user likes short answers.",
+        "repo_map": "src/login.py: login()",
+        "read_only_files": "AGENTS.md",
+        "context": "cwd: /work",
+    },
+    pins=((Pinned("p", fact="Never touch production."), None),),
+    chat_files="src/login.py …",
+    reminder="Answer in diffs.",
+    tools=(Tool(name="sh"),),
+    tools_tokens=30,
+)
+
+
+def window(
+    name: str | Policy, seen: Seen | None = None, around: Surroundings = AROUND, **folded: object
+) -> Window:
+    chosen = policy(name) if isinstance(name, str) else name
+    shown = seen or Seen(folded=Folded(**folded), messages=TALK)  # type: ignore[arg-type]
+    return assemble(shown, around, chosen, budget(PROFILE, chosen.budget), "m")
+
+
+def order(made: Window) -> list[str]:
+    names: list[str] = []
+    for block in made.blocks:
+        told = f"{block.section}:{block.role}"
+        if not names or names[-1] != told:
+            names.append(told)
+    return names
+
+
+def compacted() -> Seen:
+    summary = Summary(covers=(Span(1, 3),), kept=(1,), text="They asked, it answered.")
+    return Seen(
+        folded=Folded(visible=(Span(4),), kept=(1,), summaries=(5,)),
+        messages=(TALK[0], TALK[3]),
+        summaries=(entry(5, summary),),
+    )
+
+
+def test_aiders_chunks_stand_in_aiders_order() -> None:
+    assert order(window("aider")) == [
+        "system:system",
+        "examples:user",
+        "examples:assistant",
+        "read_only_files:user",
+        "repo_map:user",
+        "memory:user",
+        "instructions:user",
+        "context:user",
+        "pins:user",
+        "history:user",
+        "history:assistant",
+        "history:tool",
+        "chat_files:user",
+        "current:user",
+        "reminder:system",
+    ]
+
+
+def test_codex_lays_its_bundle_again_behind_the_summary() -> None:
+    assert order(window("codex"))[:4] == [
+        "system:system",
+        "instructions:developer",
+        "memory:developer",
+        "context:user",
+    ]
+    after = window("codex", compacted())
+    assert order(after)[:6] == [
+        "system:system",
+        "kept:user",
+        "summary:user",
+        "instructions:developer",
+        "memory:developer",
+        "context:user",
+    ]
+    assert order(after)[-3:] == ["current:user", "chat_files:user", "reminder:developer"]
+    (kept,) = after.section("kept")
+    assert kept.parts == (Text("first question"),)
+
+
+def test_claude_code_says_its_reminders_as_the_user() -> None:
+    made = window("claude-code")
+    assert order(made)[:3] == ["system:system", "context:system", "instructions:user"]
+    (instructions,) = made.section("instructions")
+    assert instructions.parts[0].text == "<system-reminder>\nUse tabs.\n</system-reminder>"  # type: ignore[union-attr]
+
+
+def test_every_policy_shows_everything_it_is_given() -> None:
+    for name in ("holdfast", "aider", "codex", "claude-code", "opencode", "gemini-cli"):
+        shown = {block.section for block in window(name).blocks}
+        assert shown >= {*AROUND.sections, "system", "examples", "pins", "history", "current"}
+        assert {"chat_files", "reminder"} <= shown
+
+
+def test_a_summary_is_background_and_says_so() -> None:
+    (block,) = window("holdfast", compacted()).section("summary")
+    text = block.parts[0].text  # type: ignore[union-attr]
+    assert text.startswith("<conversation_summary>\nBackground")
+    assert "not a new\nrequest" in text
+    assert "They asked, it answered." in text
+    assert block.parts[0].scaffold == "conversation_summary"  # type: ignore[union-attr]
+
+
+def test_a_cleared_part_leaves_its_handle() -> None:
+    made = window("holdfast", None, AROUND, cleared=(PartRef(3, 0),))
+    result = next(b.parts[0] for b in made.blocks if b.seq == 3)
+    assert isinstance(result, ToolResult)
+    assert result.call == "c"
+    assert f"recall prt_{TALK[2].id}.0" in result.output
+    assert "a long result" not in result.output
+
+
+def test_a_pinned_entry_that_is_shown_anyway_is_not_shown_twice() -> None:
+    pins = ((Pinned("p", seq=1), TALK[0]), (Pinned("q", seq=9), entry(9, user("far away"))))
+    around = Surroundings(pins=pins)
+    made = window("holdfast", None, around)
+    assert [b.parts[0].text for b in made.section("pins")] == [  # type: ignore[union-attr]
+        "<pinned>\nfar away\n</pinned>"
+    ]
+
+
+def test_what_changes_from_call_to_call_is_behind_the_last_breakpoint() -> None:
+    for name in ("holdfast", "aider", "codex", "claude-code"):
+        made = window(name)
+        last = made.breakpoints[-1]
+        assert all(b.section not in ("chat_files", "reminder") for b in made.blocks[: last + 1])
+        assert 1 <= len(made.breakpoints) <= 4
+
+
+def test_a_reminder_that_does_not_fit_is_left_out_where_the_policy_says_so() -> None:
+    long = Surroundings(system="x", reminder="word " * 300)
+    tight = Profile(name="m", window=200, output_limit=50)
+    chosen = policy("aider")
+    seen = Seen(folded=Folded(), messages=TALK)
+    made = assemble(seen, long, chosen, budget(tight, chosen.budget), "m")
+    assert made.section("reminder") == ()
+    roomy = assemble(seen, long, chosen, budget(PROFILE, chosen.budget), "m")
+    assert len(roomy.section("reminder")) == 1
+
+
+def test_an_overlong_send_is_asked_about_where_the_policy_says_so() -> None:
+    tight = Profile(name="m", window=20, output_limit=5)
+    seen = Seen(folded=Folded(), messages=TALK)
+    asked = assemble(seen, AROUND, policy("aider"), budget(tight, policy("aider").budget), "m")
+    assert asked.over > 0
+    assert "Send it all the same?" in asked.asks[0]
+    assert window("aider").asks == ()
+
+
+def test_a_window_says_how_much_it_is_over_and_never_fails() -> None:
+    tight = Profile(name="m", window=100, output_limit=20, most_tools=0, most_images=0)
+    chosen = policy("holdfast")
+    made = assemble(
+        Seen(folded=Folded(), messages=TALK), AROUND, chosen, budget(tight, chosen.budget), "m"
+    )
+    assert made.over == made.tokens.tokens - made.budget.room > 0
+
+
+def test_too_many_tools_are_a_shortage() -> None:
+    tools = tuple(Tool(name=f"t{i}") for i in range(5))
+    chosen = policy("holdfast")
+    profile = Profile(name="m", most_tools=3)
+    made = assemble(
+        Seen(folded=Folded()),
+        Surroundings(tools=tools),
+        chosen,
+        budget(profile, chosen.budget),
+        "m",
+    )
+    (short,) = made.shortages
+    assert (short.what, short.have, short.limit) == ("tools", 5, 3)
+
+
+def test_text_of_the_harness_does_not_begin_the_current_turn() -> None:
+    reminder = Entry(
+        id="r",
+        session="s",
+        seq=5,
+        created=0,
+        body=Message("user", (Text("cwd is /x", scaffold="environment_context"),)),
+        counts=(3,),
+    )
+    made = window("holdfast", Seen(folded=Folded(), messages=(*TALK, reminder)))
+    assert [b.seq for b in made.section("current")] == [4, 5]
