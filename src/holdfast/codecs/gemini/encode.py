@@ -3,11 +3,11 @@
 Rule 1: leading system and developer blocks are the system instruction; later ones are said by the
         user inside `<system-reminder>`, for the format knows the roles user and model only.
 Rule 2: answers of tools make a turn of their own, right behind the turn that called, in the order
-        of the calls; whatever else was said then follows in the next turn.
+        of the calls; whatever else was said before the last of them follows in the next turn.
 Rule 3: turns of the model that follow one another are one turn, since a turn that calls functions
         must come behind one of the user.
-Rule 4: on models that sign, the first call of every turn that lacks a signature gets the stand-in,
-        in old turns too: a turn then reads the same for ever, and stays cached.
+Rule 4: on models that sign, the first call of a reply that lacks a signature gets the stand-in, in
+        old turns too: a turn then reads the same for ever, and stays cached.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from holdfast.codecs.gemini.config import config_of
 from holdfast.codecs.gemini.names import SKIP, signs
 from holdfast.codecs.gemini.parts import Encoded, Parts
-from holdfast.model.message import Part, Text, ToolCall, ToolResult
+from holdfast.model.message import Text, ToolCall, ToolResult
 from holdfast.model.window import Block, Options, Window
 
 TOP = ("model", "contents")
@@ -61,6 +61,8 @@ class Turns:
         self._turns: list[dict[str, Any]] = []
         self._calls: dict[str, tuple[int, str]] = {}
         """Every call so far: its place among all calls, and the function's name."""
+        self._open: set[str] = set()
+        """Calls of the newest turn that wait for their answers."""
         self._answers: list[tuple[int, Encoded]] = []
         """Answers to the turn before, waiting for their fellows."""
         self._beside: list[Encoded] = []
@@ -72,33 +74,31 @@ class Turns:
             self._settle()
             self._model(block)
             return
-        results = [part for part in block.parts if isinstance(part, ToolResult)]
-        others = [part for part in block.parts if not isinstance(part, ToolResult)]
-        for result in results:
-            self._answer(result, block)
-        if block.role != "tool":
-            self._settle()
-        said = list(self._said(block, others))
-        if block.role == "tool":
+        for part in block.parts:
+            if isinstance(part, ToolResult):
+                self._answer(part, block)
+        said = list(self._said(block))
+        if block.role == "tool" or self._open:
             self._beside += said
         else:
+            self._settle()
             self._turn("user", said)
 
     def contents(self) -> list[dict[str, Any]]:
         """Every turn."""
         self._settle()
-        if signs(self._parts.model):
-            for turn in self._turns:
-                _stand_in(turn["parts"])
         return self._turns
 
     def _model(self, block: Block) -> None:
         for part in block.parts:
             if isinstance(part, ToolCall):
                 self._calls[part.id] = (len(self._calls), part.name)
+                self._open.add(part.id)
         written = [*self._parts.of(block, block.parts)]
         if all(part.get("thought") and "thought_signature" not in part for part in written):
             return  # thoughts alone say nothing, and nothing at all is no turn
+        if signs(self._parts.model):
+            _stand_in(written)
         if self._turns and self._turns[-1]["role"] == "model":
             self._turns[-1]["parts"] += written
         else:
@@ -107,11 +107,12 @@ class Turns:
     def _answer(self, result: ToolResult, block: Block) -> None:
         place, name = self._calls.get(result.call, (len(self._calls), result.name))
         answer, beside = self._parts.answer(result, name or result.name, block)
+        self._open.discard(result.call)
         self._answers.append((place, answer))
         self._beside += beside
 
-    def _said(self, block: Block, parts: Sequence[Part]) -> Iterator[Encoded]:
-        for part in self._parts.of(block, parts):
+    def _said(self, block: Block) -> Iterator[Encoded]:
+        for part in self._parts.of(block, block.parts):
             if block.role in ("system", "developer") and "text" in part:
                 part = {"text": _reminder(part["text"], block)}
             yield part
@@ -120,6 +121,7 @@ class Turns:
         """Write the answers that have waited, in the order of their calls."""
         answers = sorted(self._answers, key=lambda answer: answer[0])
         beside, self._answers, self._beside = self._beside, [], []
+        self._open.clear()
         self._turn("user", [part for _, part in answers])
         self._turn("user", beside)
 

@@ -150,11 +150,14 @@ def _speaks(where: str, block: dict[str, Any]) -> Found:
 
 
 def a9(case: Case) -> Found:
-    """The user has the last word, where the model cannot go on with an answer begun for it."""
+    """The user has the last word, where the model cannot go on with an answer begun for it.
+
+    A turn that the provider paused, for its own tools or behind a compaction, is sent as it came.
+    """
     said = messages(case)
     if not said or said[-1].get("role") != "assistant":
         return
-    waiting = of_type(said[-1], "server_tool_use", "mcp_tool_use")
+    waiting = of_type(said[-1], "server_tool_use", "mcp_tool_use", "compaction")
     if not PREFILL.match(case.asked.model) and not waiting:
         yield (
             "This model does not support assistant message prefill. The conversation must end "

@@ -37,12 +37,13 @@ def _typed(item: Item) -> Item:
 def context(case: Case) -> list[Item]:
     """All that the model would see: the stored conversation, then the input.
 
-    What lies before a compaction item is gone (rule O6).
+    A compaction item that comes in place of a stored conversation replaces it: an output that
+    follows has lost its call (rule O6).
     """
+    given = items(case)
     stored = case.vault.kept(str(case.body.get("previous_response_id") or "")) or []
-    seen = [*stored, *items(case)]
-    ends = [index for index, item in enumerate(seen) if item.get("type") == "compaction"]
-    return seen[ends[-1] :] if ends else seen
+    compacted = any(item.get("type") == "compaction" for item in given)
+    return given if compacted else [*stored, *given]
 
 
 def o1(case: Case) -> Found:
@@ -223,10 +224,10 @@ def _chat(message: str, index: int) -> Refusal:
 RESPONSES: list[tuple[str, Rule]] = [
     ("shape", shape),
     ("O6", o6),
-    ("O5", o5),
     ("O2", o2),
     ("O1", o1),
     ("O3", o3),
     ("O4", o4),
+    ("O5", o5),
 ]
 CHAT: list[tuple[str, Rule]] = [("O7", o7)]
