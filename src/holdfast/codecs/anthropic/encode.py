@@ -133,13 +133,10 @@ def _turns(pieces: list[Piece]) -> list[list[Piece]]:
 
 def _paired(pieces: list[Piece]) -> list[Piece]:
     """The same without calls and results of the provider's tools that miss each other (A4)."""
-    if not any(
-        piece.wire["type"] in pairs.CALLS or pairs.is_result(piece.wire) for piece in pieces
-    ):
-        return pieces
     kept = pieces
-    while lost := _lost(kept):  # what leaves may have been what made another legal
-        kept = [piece for piece in kept if id(piece) not in lost]
+    if any(piece.wire["type"] in pairs.CALLS or pairs.is_result(piece.wire) for piece in pieces):
+        while lost := _lost(kept):  # what leaves may have been what made another legal
+            kept = [piece for piece in kept if id(piece) not in lost]
     present = {piece.wire.get("id") for piece in kept if piece.wire["type"] in pairs.CALLS}
     for piece in kept:
         if (tool := pairs.caller(piece.wire)) and tool not in present:

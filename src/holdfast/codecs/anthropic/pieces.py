@@ -21,7 +21,6 @@ from msgspec import Struct
 
 from holdfast.codecs.anthropic.blocks import OWNER
 from holdfast.codecs.anthropic.raw import Garbled, value
-from holdfast.codecs.pictures import media_type
 from holdfast.model.message import (
     Media,
     Opaque,
@@ -35,6 +34,7 @@ from holdfast.model.message import (
     ToolCall,
     ToolResult,
 )
+from holdfast.model.pictures import media_type
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block
 
