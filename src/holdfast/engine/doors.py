@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from holdfast.core.toolcalls import ToolState
 from holdfast.engine.engine import Engine
+from holdfast.engine.explaining import Explained
 from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.plugins import open_store
 from holdfast.engine.session import OpenSession
@@ -157,6 +158,14 @@ class BlockingSession:
     def preview(self, **given: Any) -> PreparedWindow:
         """The window that would be sent now, with nothing written."""
         return drive(self._inner.preview(**given))
+
+    def entry(self, id: str) -> Entry:
+        """One entry, given its id or its seq."""
+        return drive(self._inner.entry(id))
+
+    def explain(self, entry: str = "", **given: Any) -> Explained:
+        """What the call behind an entry had in front of it, and why; or what would be sent now."""
+        return drive(self._inner.explain(entry, **given))
 
     def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""

@@ -61,10 +61,21 @@ class Preparation:
             else:
                 view = self._as_if(view, marker)
             around, budget = await self._around(view.folded)
+        window, fixed = await self._assembled(view, around, budget)
+        return window, fixed, view
+
+    async def of(self, view: View) -> tuple[Window, Repaired]:
+        """The window of a view as it is, past or present; nothing is written or shed."""
+        around, budget = await self._around(view.folded)
+        return await self._assembled(view, around, budget)
+
+    async def _assembled(
+        self, view: View, around: Surroundings, budget: Budget
+    ) -> tuple[Window, Repaired]:
         seen = await self._seen(view)
         window = assemble(seen, around, self._policy, budget, self._given.model)
         fixed = repair(window.blocks, limits_of(self._profile))
-        return with_blocks(window, fixed), fixed, view
+        return with_blocks(window, fixed), fixed
 
     async def _news(self, folded: Folded) -> tuple[Any, ...]:
         newest = await surround.snapshot(self._log, self._session.id, folded.context)
@@ -98,20 +109,21 @@ class Preparation:
 
     async def _shed(self, view: View, around: Surroundings, budget: Budget) -> Summary | None:
         """The marker that makes it fit; None where everything fits as it is."""
-        fixed = await self._fixed(view, around)
-        room = min(budget.room, fixed + budget.history) - fixed
+        floor = await self._floor(view, around, budget)
+        if floor.over:
+            raise floor_error(floor)
+        room = min(budget.room - floor.tokens.tokens, budget.history)
         heads = await self._heads(view, room)
         if sum(map(weight, heads)) <= room:
             return None
         keep = cut(heads, int(room * LEAVES))
         return await self._marker(view, heads, keep, room)
 
-    async def _fixed(self, view: View, around: Surroundings) -> int:
-        """What the window takes whatever is shed: everything but history."""
+    async def _floor(self, view: View, around: Surroundings, budget: Budget) -> Window:
+        """What is in the window whatever is shed: everything but the conversation."""
         summaries = await self._summaries(view)
         bare = Seen(folded=replace(view.folded, kept=()), summaries=summaries)
-        budget = allot(self._profile, self._policy.budget)
-        return assemble(bare, around, self._policy, budget, self._given.model).tokens.tokens
+        return assemble(bare, around, self._policy, budget, self._given.model)
 
     async def _heads(self, view: View, room: int) -> list[Head]:
         """The newest heads, until they fill more than the room or there are no more."""

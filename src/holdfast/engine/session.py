@@ -13,6 +13,7 @@ from holdfast.core.fold import REVERSIBLE
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
+from holdfast.engine.explaining import Explained, explain_session
 from holdfast.engine.turns import Turns
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
@@ -105,7 +106,8 @@ class OpenSession:
         draft = self._draft(
             body, provider=provider, model=model, request=request, completed=completed
         )
-        return (await self._append((draft,), key=key, call=call, epoch=epoch))[0]
+        told = replace(call, entry=draft.id) if call else None
+        return (await self._append((draft,), key=key, call=told, epoch=epoch))[0]
 
     async def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
         """Append several messages or markers, all or none."""
@@ -144,6 +146,16 @@ class OpenSession:
             do = f"`holdfast show {self.id} --all` lists them."
             raise Unknown("entry", entry, (), do)
         return found
+
+    async def entry(self, id: str) -> Entry:
+        """One entry, given its id or its seq."""
+        at = await self.seq(id)
+        (found,) = await self._engine.store.log.read(self.id, (Span(at, at),))
+        return found
+
+    async def explain(self, entry: str = "", **given: Any) -> Explained:
+        """What the call behind an entry had in front of it, and why; or what would be sent now."""
+        return await explain_session(self, entry, **given)
 
     async def size(self) -> int:
         """How many bytes its own entries hold, without what it shares with its parent."""

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from holdfast.core.assemble import Surroundings
 from holdfast.core.budget import budget as allot
+from holdfast.core.count import weigh_tools
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import environment, wrap
-from holdfast.model import wire
 from holdfast.model.log import Body, Context, Entry, Folded
 from holdfast.model.message import Message, Text
 from holdfast.model.policy import Policy
@@ -68,11 +68,6 @@ def _tool(told: dict[str, Any]) -> Tool:
         schema=schema or {"type": "object", "properties": {}},
         kind="custom" if told.get("type") == "custom" and schema is None else "function",
     )
-
-
-def tools_tokens(tools: Sequence[Tool]) -> int:
-    """What the tools take, by estimate."""
-    return sum(estimate(wire.encode(tool).decode("utf-8", "replace")) for tool in tools)
 
 
 async def consult(sources: Sequence[Source], budget: Budget) -> dict[str, str]:
@@ -149,7 +144,7 @@ def surroundings(given: Given, base: Mapping[str, str], pins: Sequence[Any]) -> 
         chat_files=given.chat_files,
         reminder=given.reminder,
         tools=given.tools,
-        tools_tokens=tools_tokens(given.tools),
+        tools_tokens=weigh_tools(given.tools),
     )
 
 
@@ -170,7 +165,7 @@ async def completed(
     policy: Policy,
 ) -> Given:
     """What was given, with the sections that were told and those the sources have to say."""
-    system = estimate(given.system) + tools_tokens(given.tools)
+    system = estimate(given.system) + weigh_tools(given.tools)
     texts = await consult(sources, allot(profile, policy.budget, system))
     merged = {**{name: text for name, text in told.items() if text}, **texts}
     return replace(

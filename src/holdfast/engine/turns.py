@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from holdfast.core.price import cost
 from holdfast.engine import surround
@@ -19,7 +20,7 @@ from holdfast.model import wire
 from holdfast.model.log import Entry
 from holdfast.model.message import Message
 from holdfast.model.reply import Call, Reply
-from holdfast.model.window import Tool
+from holdfast.model.window import Options, Tool
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -31,6 +32,7 @@ class Sent(Struct, frozen=True, kw_only=True):
 
     format: str
     hash: str
+    options: Options
     window: Any
     started: int
 
@@ -105,12 +107,12 @@ class Turns:
             given=kept,
         )
         if write:
-            made.on_request = lambda format, hash: self._remember(made, format, hash)
+            made.on_request = partial(self._remember, made)
         return made
 
-    def _remember(self, window: PreparedWindow, format: str, hash: str) -> None:
+    def _remember(self, window: PreparedWindow, format: str, hash: str, options: Options) -> None:
         now = self._session.now()
-        self._sent = Sent(format=format, hash=hash, window=window, started=now)
+        self._sent = Sent(format=format, hash=hash, options=options, window=window, started=now)
 
     async def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
@@ -142,6 +144,7 @@ class Turns:
             request_hash=sent.hash if sent else "",
             format=sent.format if sent else "",
             given=sent.window.given if sent else "",
+            options=to_builtins(sent.options) if sent else {},
             estimated=sent.window.estimated if sent else 0,
             head=sent.window.head if sent else 0,
             epoch=sent.window.folded.epoch if sent else 0,

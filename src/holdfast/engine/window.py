@@ -38,8 +38,8 @@ class PreparedWindow:
         """What was repaired so that the request is valid."""
         self.folded, self.head, self.estimated, self.given = folded, head, estimated, given
         self._options = options or Options()
-        self.on_request: Callable[[str, str], None] | None = None
-        """Told the format and hash of each request that is made."""
+        self.on_request: Callable[[str, str, Options], None] | None = None
+        """Told the format, hash and options of each request that is made."""
 
     @property
     def tokens(self) -> int:
@@ -78,7 +78,7 @@ class PreparedWindow:
         if broken:
             raise Refused(encoder.name, broken)
         if self.on_request:
-            self.on_request(encoder.name, request_hash(request))
+            self.on_request(encoder.name, request_hash(request), chosen)
         return request
 
     def _chosen(self, told: dict[str, Any]) -> Options:

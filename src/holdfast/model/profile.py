@@ -38,6 +38,25 @@ class Price(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The price holds for prompts of more tokens than this; 0 for any."""
 
 
+class Pictures(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How a model counts a picture; core/media.py holds the formulas."""
+
+    way: Literal["patches", "tiles", "crops", "fixed"] = "patches"
+    side: int = 28
+    """How many pixels a side of a patch has."""
+    pixels: int = 0
+    """A token for so many pixels, where that makes more than patches do; 0: patches only."""
+    most: int = 4_784
+    """Patches at most: a larger picture is scaled down first; with `fixed`, what each one takes."""
+    edge: int = 0
+    """The longest side it is scaled down to before anything else; 0: no such limit."""
+    scale: float = 1.0
+    """Tokens for each patch."""
+    base: int = 0
+    each: int = 0
+    """Tokens for every picture, and for each of its tiles."""
+
+
 class Profile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One model, as far as managing its context needs to know it."""
 
@@ -50,6 +69,11 @@ class Profile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     output_limit: int = 4_096
     tokenizer: str = ""
     """The local vocabulary that counts for it exactly; empty where there is none."""
+    ratio: float = 1.0
+    """How many tokens it makes where o200k_base makes one, as far as is known beforehand."""
+    pictures: Pictures = Pictures()
+    page_tokens: int = 3_000
+    """What a page of a document takes at most, as a rule."""
     prices: tuple[Price, ...] = ()
     """By prompt size, smallest first; empty where no price is known."""
     price_version: str = ""

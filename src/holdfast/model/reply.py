@@ -7,7 +7,7 @@ Rule 3: money is whole billionths of a US dollar, so that sums are exact.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -80,6 +80,8 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The wire format it was sent in."""
     given: str = ""
     """The hash of what the call was given besides the log: system prompt, tools, options."""
+    options: dict[str, Any] = {}
+    """The options the request was made with."""
     estimated: int = 0
     """What the prompt was estimated at before it was sent, uncalibrated."""
     head: int = 0

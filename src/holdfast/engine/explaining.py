@@ -1,0 +1,147 @@
+"""Every decision can be explained: past calls rebuilt, windows compared, absences named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, convert
+
+from holdfast.core.explain import Absence, Difference, Line, absent, difference, explain
+from holdfast.core.fold import in_force
+from holdfast.engine.plugins import codec
+from holdfast.engine.prepare import Preparation, markers
+from holdfast.engine.surround import Given
+from holdfast.engine.window import request_hash
+from holdfast.errors import Unknown
+from holdfast.model import wire
+from holdfast.model.log import Clear, Entry, Rewind, Summary
+from holdfast.model.profile import Profile
+from holdfast.model.reply import Call
+from holdfast.model.span import Span
+from holdfast.model.window import Options, Window
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """What was, or would be, in front of the model, and why."""
+
+    model: str
+    lines: tuple[Line, ...]
+    tokens: int
+    room: int
+    call: Call | None = None
+    """The call it was for; None for the window that would be sent now."""
+    matches: bool | None = None
+    """Whether the request rebuilt now is the one that was sent; None where none was recorded."""
+    absent: tuple[Absence, ...] = ()
+
+
+class Rebuilt(Struct, frozen=True, kw_only=True):
+    """A past call's window and request, made again from the log."""
+
+    call: Call
+    window: Window
+    profile: Profile
+    request: dict[str, Any]
+    matches: bool
+
+
+async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
+    """The request of a past call, from the log and what the call was given."""
+    if not call.given:
+        raise Unknown("request of call", call.id, (), "it was not made through window().request()")
+    given = wire.decode(await session.store.calls.kept(session.id, call.given), Given)
+    profile = session.catalogue.profile(given.model)
+    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
+    window, _ = await turn.of(await session.view(str(call.head)))
+    options = convert(call.options, Options)
+    request = codec(call.format).encode(window, profile, options)
+    matches = request_hash(request) == call.request_hash
+    return Rebuilt(call=call, window=window, profile=profile, request=request, matches=matches)
+
+
+async def call_of(session: OpenSession, entry: str) -> Call | None:
+    """The call whose reply an entry is."""
+    id = (await session.entry(entry)).id
+    after = ""
+    while page := await session.store.calls.calls(session.id, after=after):
+        found = next((call for call in page if call.entry == id), None)
+        if found:
+            return found
+        after = page[-1].id
+    return None
+
+
+async def explain_session(session: OpenSession, entry: str = "", **given: Any) -> Explained:
+    """What the call behind an entry had in front of it, or what would be sent now."""
+    newest = await session.store.calls.newest(session.id, 1)
+    call = await call_of(session, entry) if entry else next(iter(newest), None)
+    if call and call.given and not given:
+        return await _of_call(session, call)
+    made = await session.preview(compact=False, **given)
+    lines = explain(made.window, made.profile)
+    view = await session.view()
+    return Explained(
+        model=made.window.model,
+        lines=lines,
+        tokens=made.tokens,
+        room=made.window.budget.room,
+        absent=await absences(session, view.last),
+    )
+
+
+async def _of_call(session: OpenSession, call: Call) -> Explained:
+    made = await rebuild(session, call)
+    return Explained(
+        model=call.model,
+        lines=explain(made.window, made.profile, call.usage if call.usage.total else None),
+        tokens=call.usage.prompt or made.window.tokens.tokens,
+        room=made.window.budget.room,
+        call=call,
+        matches=made.matches,
+        absent=await absences(session, call.head),
+    )
+
+
+async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
+    """The markers that keep something out of the window, each with the first entry it hides."""
+    known = await markers(session.store.log, session.id, (Span(1, head),))
+    standing = in_force(known)
+    first = [seq for entry in standing if (seq := hides(entry))]
+    return tuple(dict.fromkeys(absent(seq, None, standing) for seq in first))
+
+
+def hides(marker: Entry) -> int:
+    """The first entry that a marker keeps out; 0 where it keeps out none."""
+    match marker.body:
+        case Summary(covers=covers) if covers:
+            return covers[0].first
+        case Rewind(to=to):
+            return to + 1
+        case Clear(parts=parts) if parts:
+            return parts[0].seq
+        case _:
+            return 0
+
+
+def compare(before: Rebuilt, after: Rebuilt) -> Difference:
+    """Where two requests part, and what that did to the cache."""
+    tokens = [block.tokens for block in after.window.blocks]
+    return difference(_pieces(before), _pieces(after), tokens, after.profile)
+
+
+def _pieces(made: Rebuilt) -> list[bytes]:
+    """Each block by itself, as it is sent; breakpoints left out."""
+    encoder = codec(made.call.format)
+    options = convert({**made.call.options, "cache": False}, Options)
+    pieces: list[bytes] = []
+    for index in range(len(made.window.blocks)):
+        alone = Window(
+            model=made.window.model,
+            blocks=made.window.blocks[index : index + 1],
+            budget=made.window.budget,
+        )
+        pieces.append(wire.encode(encoder.encode(alone, made.profile, options)))
+    return pieces
