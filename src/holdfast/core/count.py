@@ -1,11 +1,18 @@
-"""How many tokens a part is likely to take, from its content alone."""
+"""How many tokens a part is likely to take, from its content alone.
+
+Rule 1: a part is texts, which a counter counts, and a frame around them, which it cannot see.
+Rule 2: what is stored with an entry is the estimate by `weigh`; it depends on the part alone.
+Rule 3: some policies count in their own way: `WEIGHED` holds these ways under their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from holdfast.core.estimate import estimate
+from holdfast.core.media import media_tokens
+from holdfast.model import wire
 from holdfast.model.log import Body
 from holdfast.model.message import (
     Media,
@@ -15,18 +22,19 @@ from holdfast.model.message import (
     Patch,
     Reasoning,
     Seal,
-    Snapshot,
     Subtask,
     SummaryText,
     Text,
     ToolCall,
     ToolResult,
 )  # fmt: skip
+from holdfast.model.profile import Pictures, Profile
+from holdfast.model.window import Tool
 
-PICTURE = 1_600
-"""A picture whose size is unknown: what the largest common one takes."""
+ANY_PICTURES: Final = Pictures(pixels=750)
+ANY_PAGE: Final = 3_000
+"""How pictures and pages are counted while nobody knows which model will see them."""
 
-PIXELS_PER_TOKEN = 750
 SEALED_BYTES_PER_TOKEN = 4
 """Signatures and encrypted text: base64 that its owner counts by length."""
 
@@ -39,7 +47,7 @@ CALL = 12
 
 def weigh(part: Part) -> int:
     """The estimate of one part."""
-    return _WEIGHTS[type(part)](part)
+    return sum(map(estimate, texts(part))) + frame(part)
 
 
 def weigh_body(body: Body) -> tuple[int, ...]:
@@ -47,53 +55,80 @@ def weigh_body(body: Body) -> tuple[int, ...]:
     return tuple(map(weigh, body.parts)) if isinstance(body, Message) else ()
 
 
-def _sealed(seal: Seal | None) -> int:
-    return len(seal.data) // SEALED_BYTES_PER_TOKEN if seal else 0
+def weigh_tools(tools: Sequence[Tool]) -> int:
+    """What the tools take, by estimate."""
+    return sum(map(estimate, map(tool_text, tools)))
 
 
-def _media(part: Media) -> int:
-    if part.width and part.height:
-        return part.width * part.height // PIXELS_PER_TOKEN + 1
-    return PICTURE
+def tool_text(tool: Tool) -> str:
+    """A tool as it is counted: its definition as JSON."""
+    return wire.encode(tool).decode("utf-8", "replace")
 
 
-def _call(part: ToolCall) -> int:
-    return estimate(part.name) + estimate(part.input) + CALL + _sealed(part.seal)
+def texts(part: Part) -> tuple[str, ...]:
+    """The words of a part, which a counter counts one by one."""
+    read = _TEXTS.get(type(part))
+    return read(part) if read else ()
 
 
-def _result(part: ToolResult) -> int:
-    return estimate(part.output) + CALL + sum(map(_media, part.media)) + _sealed(part.seal)
-
-
-def _words(part: Text | Reasoning | SummaryText) -> int:
-    return estimate(part.text) + _sealed(part.seal)
-
-
-def _patch(part: Patch) -> int:
-    return estimate(part.diff)
-
-
-def _snapshot(part: Snapshot) -> int:
-    return 0
-
-
-def _subtask(part: Subtask) -> int:
-    return estimate(part.prompt) + estimate(part.result)
-
-
-def _opaque(part: Opaque) -> int:
-    return len(part.data) // SEALED_BYTES_PER_TOKEN
-
-
-_WEIGHTS: dict[type, Callable[[Any], int]] = {
-    Text: _words,
-    Reasoning: _words,
-    SummaryText: _words,
-    ToolCall: _call,
-    ToolResult: _result,
-    Media: _media,
-    Patch: _patch,
-    Snapshot: _snapshot,
-    Subtask: _subtask,
-    Opaque: _opaque,
+_TEXTS: Final[dict[type, Callable[[Any], tuple[str, ...]]]] = {
+    Text: lambda part: (part.text,),
+    Reasoning: lambda part: (part.text,),
+    SummaryText: lambda part: (part.text,),
+    ToolCall: lambda part: (part.name, part.input),
+    ToolResult: lambda part: (part.output,),
+    Patch: lambda part: (part.diff,),
+    Subtask: lambda part: (part.prompt, part.result),
 }
+
+
+def frame(part: Part, profile: Profile | None = None) -> int:
+    """What a part takes besides its words: the call around them, seals, pictures."""
+    around = CALL if isinstance(part, (ToolCall, ToolResult)) else 0
+    return around + unsure(part, profile)
+
+
+def unsure(part: Part, profile: Profile | None = None) -> int:
+    """Of the frame, what no counter on this machine can know for certain: seals and pictures."""
+    how = profile.pictures if profile else ANY_PICTURES
+    page = profile.page_tokens if profile else ANY_PAGE
+    return sealed(part) // SEALED_BYTES_PER_TOKEN + sum(
+        media_tokens(media, how, page) for media in media_of(part)
+    )
+
+
+def media_of(part: Part) -> tuple[Media, ...]:
+    """The pictures and documents of a part."""
+    if isinstance(part, Media):
+        return (part,)
+    return part.media if isinstance(part, ToolResult) else ()
+
+
+def sealed(part: Part) -> int:
+    """How many bytes of a part only its owner can read."""
+    if isinstance(part, Opaque):
+        return len(part.data)
+    seal: Seal | None = getattr(part, "seal", None)
+    return len(seal.data) if seal else 0
+
+
+def _by_bytes(part: Part) -> int:
+    """Four bytes a token; what is encrypted at three quarters of its base64, as it decodes."""
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts(part))
+    media = sum(media_tokens(one, ANY_PICTURES, ANY_PAGE) for one in media_of(part))
+    return -(-(size + sealed(part) * 3 // 4) // 4) + media
+
+
+def _by_characters(part: Part) -> int:
+    """Four characters a token, rounded."""
+    size = sum(map(len, texts(part))) + sealed(part)
+    media = sum(media_tokens(one, ANY_PICTURES, ANY_PAGE) for one in media_of(part))
+    return (size + 2) // 4 + media
+
+
+WEIGHED: Final[dict[str, Callable[[Part], int]]] = {
+    "estimate": weigh,
+    "bytes/4": _by_bytes,
+    "chars/4": _by_characters,
+}
+"""How a part is weighed, by the name a policy uses for it."""

@@ -1,6 +1,7 @@
 """Why something is in the window, what it costs, why something is not, and what changed.
 
-Rule 1: a call's own usage is the truth; estimates of single blocks are scaled to add up to it.
+Rule 1: a call's own usage is the truth, before it the window's count; estimates of single blocks
+        are scaled to add up to it.
 Rule 2: what a provider had cached is a prefix, so the blocks it covers are the first ones.
 Rule 3: whatever is absent was removed by a marker in force, and that marker is named.
 """
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from holdfast.core.count import weigh_tools
 from holdfast.core.price import MILLION
 from holdfast.model.log import Clear, Entry, Rewind, Summary
 from holdfast.model.profile import Price, Profile
@@ -59,9 +61,11 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 def explain(window: Window, profile: Profile, usage: Usage | None = None) -> tuple[Line, ...]:
     """Each block of a window: where it is from, what it takes, whether it was cached, its price."""
-    tools = window.tokens.tokens - sum(block.tokens for block in window.blocks)
-    scale = usage.prompt / window.tokens.tokens if usage and window.tokens.tokens else 1.0
-    price = profile.price(usage.prompt if usage else window.tokens.tokens)
+    tools = weigh_tools(window.tools)
+    estimated = tools + sum(block.tokens for block in window.blocks)
+    prompt = usage.prompt if usage else window.tokens.tokens
+    scale = prompt / estimated if prompt and estimated else 1.0
+    price = profile.price(prompt)
     read, written = (usage.cache_read, usage.cache_write) if usage else (0, 0)
     lines: list[Line] = []
     sofar = 0.0
