@@ -159,7 +159,7 @@ def _reasoning(item: Fields, owner: str, model: str) -> Reasoning:
 
 def unfinished(item: Fields, texts: dict[tuple[str, int], str]) -> Iterator[Part]:
     """What was told of an item before the stream broke off: without a seal, so never echoed."""
-    said = [text for _, text in sorted(texts.items()) if text]
+    said = [text for text in texts.values() if text]  # in the order they began
     kind = calls.KINDS.get(string(item.get("type")))
     if item.get("type") == "message":
         yield from (Text(text) for text in said)
