@@ -39,7 +39,8 @@ def __getattr__(name: str) -> Any:
     """A public name is loaded when it is first used, so that importing the package costs little."""
     if name not in _WHERE:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    globals()[name] = found = getattr(import_module(_WHERE[name]), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,7 @@ POINTS = (
     "append.after_key",
     "append.after_entries",
     "append.after_parts",
+    "append.after_markers",
     "append.after_head",
     "call.after_record",
     "search.before_insert",

@@ -91,7 +91,7 @@ class _Writer:
         said = f"{self._number}: {text}"
         draft = Draft(id=said, body=user(said), created=NOON)
         try:
-            (made,) = drive(self._store.log.append(session, [draft], expect=expect))
+            (made,) = drive(self._store.log.append(session, [draft], key=said, expect=expect))
         except Conflict:
             raise
         except StoreError as error:

@@ -36,14 +36,19 @@ class Off(Sqlite):
 class Deferred(Sqlite):
     """A writer asks for the right to write only once it has read."""
 
-    def writing(self) -> AbstractContextManager[None]:
-        return self._transaction("BEGIN")
+    BEGIN = "BEGIN"
 
 
 class Early(Sqlite):
     """A write is told as done before it is committed."""
 
     _waiting = 0
+
+    def writing(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return self._transaction(self.BEGIN)
+
+    def reading(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return self._transaction("BEGIN")
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
@@ -84,7 +89,7 @@ class Raw(Sqlite):
 class Keyless(SqlLog):
     """A key is taken, and never looked for again."""
 
-    def _made_with(self, session: str, number: int, key: str) -> tuple[Entry, ...]:
+    def _made_with(self, session: str, key: str) -> tuple[Entry, ...]:
         self._db.run("DELETE FROM keys")
         return ()
 

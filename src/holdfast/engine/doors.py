@@ -30,7 +30,7 @@ from holdfast.model.message import Media
 from holdfast.model.search import Hit
 from holdfast.model.store import Erased, Finding
 from holdfast.model.view import View
-from holdfast.ports import Catalogue, Store
+from holdfast.ports import Catalogue, Counter, Store
 
 T = TypeVar("T")
 
@@ -115,6 +115,17 @@ class ThreadedPort:
             return await asyncio.shield(asyncio.wrap_future(running))
 
         return call
+
+
+class ThreadedCounter:
+    """A blocking counter for an event loop."""
+
+    blocking: ClassVar[bool] = False
+
+    def __init__(self, counter: Counter, worker: ThreadPoolExecutor) -> None:
+        port = ThreadedPort(counter, worker)
+        self.name, self.tier = counter.name, counter.tier
+        self.count, self.count_request = port.count, port.count_request
 
 
 class BlockingSession:
@@ -330,6 +341,24 @@ class Holdfast:
 class AsyncHoldfast(Engine):
     """The engine behind the async door: the same names, awaited."""
 
+    def __init__(self, store: Store, *, endpoint: Counter | None = None, **named: Any) -> None:
+        self._counting = ThreadPoolExecutor(1, "holdfast-counter")
+        super().__init__(store, endpoint=self._threaded(endpoint), **named)
+
+    def counter(self, vocabulary: str) -> Counter:
+        found = self._threaded(super().counter(vocabulary))
+        assert found
+        return found
+
+    def _threaded(self, counter: Counter | None) -> Counter | None:
+        if counter is None or not counter.blocking:
+            return counter
+        return cast(Counter, ThreadedCounter(counter, self._counting))
+
+    def close(self) -> None:
+        self._counting.shutdown()
+        super().close()
+
     async def __aenter__(self) -> AsyncHoldfast:
         return self
 
@@ -337,8 +366,13 @@ class AsyncHoldfast(Engine):
         await asyncio.to_thread(self.close)
 
 
-def open(url: str | PathLike[str] | None = None) -> Holdfast:
-    """Open a store for blocking use: a path, a URL, or the default one."""
+def open(
+    url: str | PathLike[str] | None = None, *, endpoint: Counter | None = None
+) -> Holdfast:
+    """Open a store for blocking use: a path, a URL, or the default one.
+
+    `endpoint` counts for a provider by asking it, where an estimate is too near the limit.
+    """
     chosen = settings(str(url) if url else None)
     clock = SystemClock()
     store = open_store(chosen.store)
@@ -346,15 +380,21 @@ def open(url: str | PathLike[str] | None = None) -> Holdfast:
         store.close()
         raise Misuse(f"{chosen.store} only works with holdfast.open_async")
     return Holdfast(
-        Engine(store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets)
-    )
+        Engine(
+            store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,
+            endpoint=endpoint,
+        )
+    )  # fmt: skip
 
 
 class open_async:
     """Open a store for an event loop: `await open_async(url)` or `async with open_async(url)`."""
 
-    def __init__(self, url: str | PathLike[str] | None = None) -> None:
+    def __init__(
+        self, url: str | PathLike[str] | None = None, *, endpoint: Counter | None = None
+    ) -> None:
         self._url = url
+        self._endpoint = endpoint
         self._opened: AsyncHoldfast | None = None
 
     def __await__(self) -> Any:
@@ -375,4 +415,5 @@ class open_async:
         return AsyncHoldfast(
             cast(Store, Threaded(store)) if store.blocking else store,
             clock=clock, ids=Ulids(clock), lock=asyncio.Lock, secrets=chosen.secrets,
+            endpoint=self._endpoint,
         )  # fmt: skip

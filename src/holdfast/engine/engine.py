@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.core.secrets import redact
-from holdfast.engine.plugins import catalogue
+from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
 from holdfast.errors import Misuse, Unknown
 from holdfast.files import project_root
@@ -18,7 +18,7 @@ from holdfast.model.message import Message, Text
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
 from holdfast.model.store import Erased, Finding, Page
-from holdfast.ports import Catalogue, Clock, Ids, Store
+from holdfast.ports import Catalogue, Clock, Counter, Ids, Store
 
 Lock = Callable[[], AbstractAsyncContextManager[Any]]
 """Makes a lock that one task, or thread, holds at a time; the door chooses its colour."""

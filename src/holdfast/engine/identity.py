@@ -29,9 +29,9 @@ class Ulids:
 
     def new(self) -> str:
         with self._lock:
-            fresh = self._clock.now() << 80 | randbits(80)
+            now = self._clock.now()
             # Within one millisecond, or with the clock set back, count on from the last.
-            self._last = fresh if fresh >> 80 > self._last >> 80 else self._last + 1
+            self._last = now << 80 | randbits(80) if now > self._last >> 80 else self._last + 1
             return written(self._last)
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
-from holdfast.ports import Catalogue, Codec, Store
+from holdfast.ports import Catalogue, Codec, Counter, Store
 
 STORES = {
     "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
@@ -27,6 +27,12 @@ CODECS = {
     "gemini": "holdfast.codecs.gemini:Gemini",
 }
 """By wire format; others join as entry points `holdfast.codecs`."""
+
+COUNTERS = {
+    "cl100k_base": "holdfast.counters.exact:ExactCounter",
+    "o200k_base": "holdfast.counters.exact:ExactCounter",
+}
+"""By vocabulary, called with its name; others join as entry points `holdfast.counters`."""
 
 CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
 
@@ -76,6 +82,12 @@ def _split(url: str) -> tuple[str, str]:
 def codec(format: str) -> Codec:
     """The codec of a wire format."""
     return _find("codecs", "wire format", CODECS, ALIASES.get(format, format))()
+
+
+@cache
+def counter(name: str) -> Counter:
+    """The counter of a vocabulary."""
+    return cast(Counter, _find("counters", "vocabulary", COUNTERS, name)(name))
 
 
 @cache

@@ -23,7 +23,7 @@ from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, OPEN, Span
 from holdfast.model.store import Changes, Expect
 from holdfast.model.view import View
-from holdfast.ports import Catalogue, Store
+from holdfast.ports import Catalogue, Counter, Store
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -59,6 +59,15 @@ class OpenSession:
     def catalogue(self) -> Catalogue:
         """What is known of models and policies."""
         return self._engine.catalogue
+
+    @property
+    def endpoint(self) -> Counter | None:
+        """Counts for a provider by asking it, where that was configured."""
+        return self._engine.endpoint
+
+    def counter(self, vocabulary: str) -> Counter:
+        """What counts exactly with a vocabulary."""
+        return self._engine.counter(vocabulary)
 
     def now(self) -> int:
         """The time, as a label."""

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -55,6 +55,9 @@ class Sqlite:
     """One connection: statements, transactions, and errors in our own words."""
 
     for_update = ""
+
+    BEGIN = "BEGIN IMMEDIATE"
+    """How a writer begins: with the right to write, so that it never reads what goes stale."""
 
     def __init__(self, path: Path, vfs: str | None = None) -> None:
         self.where = str(path)
@@ -135,31 +138,11 @@ class Sqlite:
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
 
-    def writing(self) -> AbstractContextManager[None]:
-        return self._transaction("BEGIN IMMEDIATE")
+    def writing(self) -> Transaction:
+        return Transaction(self, self.BEGIN)
 
-    def reading(self) -> AbstractContextManager[None]:
-        return self._transaction("BEGIN")
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        # First: a lock that another thread held at a fork is never freed.
-        if self._closed or self._owner != os.getpid():
-            self._refuse()
-        with self.lock:
-            if self.connection.in_transaction:
-                raise Misuse("a transaction inside a transaction")
-            self.run(begin)
-            try:
-                failpoint("store.after_begin")
-                yield
-                failpoint("store.before_commit")
-                self.run("COMMIT")
-                failpoint("store.after_commit")
-            finally:
-                if self.connection.in_transaction:
-                    with suppress(apsw.Error):  # why it failed is told, not that undoing failed too
-                        self.connection.execute("ROLLBACK")
+    def reading(self) -> Transaction:
+        return Transaction(self, "BEGIN")
 
     def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
         self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
@@ -202,10 +185,56 @@ class Sqlite:
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
 
+    def check_usable(self) -> None:
+        """Refuse where it is closed, or was opened by another process."""
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
+
     def _refuse(self) -> NoReturn:
         if self._closed:
             raise Misuse(f"{self.where} is closed; open it again")
         raise Misuse("this store was opened before a fork; open it again in the new process")
+
+
+class Transaction:
+    """All or nothing: committed at its end, undone where something was raised."""
+
+    __slots__ = ("_begin", "_db")
+
+    def __init__(self, db: Sqlite, begin: str) -> None:
+        self._db, self._begin = db, begin
+
+    def __enter__(self) -> None:
+        db = self._db
+        db.check_usable()  # first: a lock that another thread held at a fork is never freed
+        db.lock.acquire()
+        if db.connection.in_transaction:
+            db.lock.release()
+            raise Misuse("a transaction inside a transaction")
+        try:
+            db.run(self._begin)
+            failpoint("store.after_begin")
+        except BaseException:
+            self._leave()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                failpoint("store.before_commit")
+                self._db.run("COMMIT")
+                failpoint("store.after_commit")
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        connection = self._db.connection
+        try:
+            if connection.in_transaction:
+                with suppress(apsw.Error):  # why it failed is told, not that undoing failed too
+                    connection.execute("ROLLBACK")
+        finally:
+            self._db.lock.release()
 
 
 def mapped(error: apsw.Error, where: str) -> HoldfastError:

@@ -15,12 +15,17 @@ from holdfast.model.span import Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
-from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
+from holdfast.stores.sql.lineage import Lineage, number_of_session, of_session, ranges, unknown
 from holdfast.stores.sql.places import MOST_ENTRIES, entry_of, parts_of, place, seq_of
 
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""
 
+_ADVANCE = (
+    "UPDATE sessions SET head = head + ?, last_message = coalesce(head + ?, last_message), "
+    "last_marker = coalesce(head + ?, last_marker), compacted = coalesce(?, compacted), "
+    "updated = CASE WHEN updated > ? THEN updated ELSE ? END WHERE id = ?"
+)
 _INSERT_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_PART = "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT_MARKER = "INSERT INTO markers VALUES (?, ?, ?)"
@@ -69,12 +74,9 @@ class SqlLog:
         if not drafts:
             raise Misuse("nothing to append")
         with self._db.writing():
-            number, head, message, marker = self._lock(session)
-            if key and (made := self._made_with(session, number, key)):
+            if key and (made := self._made_with(session, key)):
                 return _same(made, drafts, key)
-            _check(session, expect, message, marker)
-            if head + len(drafts) > MOST_ENTRIES:
-                raise Misuse(f"session {session} is full; continue in a new one")
+            number, head = self._advance(session, drafts, expect or Expect())
             self._insert(number, head, drafts, key)
             if call:
                 calls.record(self._db, number, call)
@@ -119,18 +121,39 @@ class SqlLog:
             places = self._db.rows("SELECT place FROM entries WHERE id = ?", (entry,))
         return next((seq_of(at) for (at,) in places if _holds(line, at)), None)
 
-    def _lock(self, session: str) -> Row:
+    def _advance(self, session: str, drafts: Sequence[Draft], expect: Expect) -> tuple[int, int]:
+        """Make room for the drafts behind the session's head; its number, and where the head was.
+
+        One statement checks what is expected, locks the session and moves its head.
+        """
+        sql, values = _ADVANCE, [*_moves(drafts), session]
+        for column, expected in (("message", expect.message), ("marker", expect.marker)):
+            if expected is not None:
+                sql += f" AND last_{column} = ?"
+                values.append(expected)
+        moved = self._db.rows(f"{sql} RETURNING n, head", tuple(values))
+        if not moved:
+            raise self._refusal(session, expect)
+        number, head = moved[0]
+        if head > MOST_ENTRIES:
+            raise Misuse(f"session {session} is full; continue in a new one")
+        return number, head - len(drafts)
+
+    def _refusal(self, session: str, expect: Expect) -> HoldfastError:
+        """Why a session could not be moved on."""
         found = self._db.rows(
-            "SELECT n, head, last_message, last_marker FROM sessions WHERE id = ?"
-            + self._db.for_update,
-            (session,),
+            "SELECT last_message, last_marker FROM sessions WHERE id = ?", (session,)
         )
         if not found:
-            raise unknown(self._db, session)
-        return found[0]
+            return unknown(self._db, session)
+        message, marker = found[0]
+        if expect.message not in (None, message):
+            return Conflict(session, expect.message, message)
+        return Conflict(session, expect.marker or 0, marker)
 
-    def _made_with(self, session: str, number: int, key: str) -> tuple[Entry, ...]:
+    def _made_with(self, session: str, key: str) -> tuple[Entry, ...]:
         """What a key has made; touched, so that saying so rests on a sync of its own."""
+        number = number_of_session(self._db, session)
         found = self._db.rows(
             "SELECT first, many FROM keys WHERE session = ? AND key = ?", (number, wire.encode(key))
         )
@@ -143,6 +166,7 @@ class SqlLog:
 
     def _insert(self, number: int, head: int, drafts: Sequence[Draft], key: str) -> None:
         db = self._db
+        failpoint("append.after_head")
         laid = rows.lay_out(drafts, place(number, head + 1), key)
         failpoint("append.before_insert")
         if key:
@@ -158,8 +182,7 @@ class SqlLog:
             failpoint("append.after_parts")
         if laid.markers:
             db.run_many(_INSERT_MARKER, laid.markers)
-        _move_head(db, number, head, drafts)
-        failpoint("append.after_head")
+        failpoint("append.after_markers")
 
     def _page(
         self, session: str, first: int, last: int, limit: int, *, bound: bool = True
@@ -240,42 +263,21 @@ def _holds(line: Lineage, at: int) -> bool:
     return any(s.first <= seq <= s.last and place(s.number, seq) == at for s in line)
 
 
-def _check(session: str, expect: Expect | None, message: int, marker: int) -> None:
-    if expect is None:
-        return
-    if expect.message is not None and expect.message != message:
-        raise Conflict(session, expect.message, message)
-    if expect.marker is not None and expect.marker != marker:
-        raise Conflict(session, expect.marker, marker)
-
-
 def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
     if [entry.body for entry in made] != [draft.body for draft in drafts]:
         raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
     return made
 
 
-def _move_head(db: Database, number: int, head: int, drafts: Sequence[Draft]) -> None:
+def _moves(drafts: Sequence[Draft]) -> tuple[int | None, ...]:
+    """How far the drafts move the head, the last message and the last marker, and when."""
     message = marker = compacted = None
     newest = drafts[0].created
-    for seq, draft in enumerate(drafts, head + 1):
+    for ahead, draft in enumerate(drafts, 1):
         newest = max(newest, draft.created)
         if isinstance(draft.body, Message):
-            message = seq
+            message = ahead
         else:
-            marker = seq
+            marker = ahead
             compacted = draft.created if isinstance(draft.body, Summary) else compacted
-    db.run(
-        "UPDATE sessions SET head = ?, last_message = coalesce(?, last_message), "
-        "last_marker = coalesce(?, last_marker), compacted = coalesce(?, compacted), "
-        "updated = CASE WHEN updated > ? THEN updated ELSE ? END WHERE n = ?",
-        (
-            head + len(drafts),
-            message,
-            marker,
-            compacted,
-            newest,
-            newest,
-            number,
-        ),
-    )
+    return len(drafts), message, marker, compacted, newest, newest

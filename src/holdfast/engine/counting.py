@@ -1,0 +1,189 @@
+"""How large the window to send really is: an estimate first, and certainty where it matters.
+
+The estimate is corrected by what this session's calls have reported, and anchored on the last of
+them while nothing but the tail has changed. Only when it might not fit at the worst is the exact
+counter asked, or the provider; parts that were counted once are never counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.core.calibrate import anchored, calibrated, counted, excess, ratio
+from holdfast.core.count import MESSAGE, frame, media_of, texts, tool_text, unsure
+from holdfast.core.estimate import BOUND
+from holdfast.engine.plugins import codec
+from holdfast.errors import ProviderError
+from holdfast.model.log import Entry, PartRef
+from holdfast.model.message import Message, Part
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
+from holdfast.model.reply import Call
+from holdfast.model.span import Spans
+from holdfast.model.window import Block, Budget, Count, Options, Window
+from holdfast.ports import Counter
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+FORMATS = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
+"""The format in which a provider's endpoint counts."""
+
+
+class Counting:
+    """How the windows of one session are counted, for one turn."""
+
+    def __init__(
+        self, session: OpenSession, profile: Profile, policy: Policy, given: str, *, write: bool
+    ) -> None:
+        self._session = session
+        self._profile = profile
+        self._policy = policy
+        self._given = given
+        self._write = write
+        self._calls: tuple[Call, ...] = ()
+        self.ratio = profile.ratio
+
+    async def begin(self) -> Counting:
+        """Learn from the newest calls of the session."""
+        self._calls = await self._session.store.calls.newest(self._session.id)
+        self.ratio = ratio(self._pairs(), self._profile.ratio)
+        return self
+
+    @property
+    def doubt(self) -> float:
+        """How far an estimate may exceed the room before it is known to be too large."""
+        asked = self._profile.tokenizer or self._session.endpoint
+        return BOUND if asked else 0.0
+
+    async def settled(self, window: Window, estimated: int, seen: Seen) -> Count:
+        """The count of a window: as sure as it has to be."""
+        about = self.about(window, estimated, seen.epoch)
+        always = self._policy.counts_with == "exact" and self._profile.tokenizer
+        if about.most <= window.budget.room and not always:
+            return about
+        return await self._sure(window, seen) or about
+
+    def about(self, window: Window, estimated: int, epoch: int) -> Count:
+        """The estimate, anchored on the last call where that still stands."""
+        call = self._anchor(epoch)
+        if call is None:
+            return calibrated(estimated, self.ratio)
+        tail = [b for b in window.blocks if b.seq > call.head and b.entry != call.entry]
+        return anchored(call.usage.total, sum(block.tokens for block in tail), self.ratio)
+
+    def estimated(self, window: Window) -> int:
+        """What the window takes by estimate, pictures as this model counts them."""
+        parts = (part for block in window.blocks for part in block.parts)
+        pictured = [part for part in parts if media_of(part)]
+        more = sum(unsure(part, self._profile) - unsure(part) for part in pictured)
+        return window.tokens.tokens + more
+
+    def _anchor(self, epoch: int) -> Call | None:
+        """The last call, where all it was sent is still the beginning of what would be sent now."""
+        call = next((one for one in self._calls if one.cause == "turn"), None)
+        if call is None or call.outcome != "done" or call.iterations or not call.usage.prompt:
+            return None
+        same = call.given and call.given == self._given and call.epoch == epoch
+        return call if same and call.entry else None
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Estimated and reported, oldest first, of calls to models that count as this one does."""
+        return [
+            (call.estimated, call.usage.prompt)
+            for call in reversed(self._calls)
+            if call.outcome == "done" and not call.iterations and self._alike(call.model)
+        ]
+
+    def _alike(self, model: str) -> bool:
+        other = self._session.catalogue.profile(model)
+        mine = self._profile
+        return (other.provider, other.tokenizer, other.ratio) == (
+            mine.provider, mine.tokenizer, mine.ratio,
+        )  # fmt: skip
+
+    async def _sure(self, window: Window, seen: Seen) -> Count | None:
+        """The exact count, or the provider's; None where nobody can be asked."""
+        if self._policy.counts_with == "provider" and (told := await self._asked(window)):
+            return told
+        if self._profile.tokenizer:
+            return await self._exact(window, seen, self._session.counter(self._profile.tokenizer))
+        return await self._asked(window)
+
+    async def _asked(self, window: Window) -> Count | None:
+        endpoint, format = self._session.endpoint, FORMATS.get(self._profile.provider)
+        if endpoint is None or format is None or endpoint.name != self._profile.provider:
+            return None
+        options = Options(max_tokens=max(window.budget.output, 1))
+        request = codec(format).encode(window, self._profile, options)
+        try:
+            return await endpoint.count_request(request, format)
+        except ProviderError:
+            return None  # an endpoint that fails must not keep a turn from being prepared
+
+    async def _exact(self, window: Window, seen: Seen, counter: Counter) -> Count:
+        counts = self._session.store.counts
+        known = await counts.known(self._session.id, seen.spans, counter.name)
+        tally = Tally(seen, known)
+        for block in window.blocks:
+            tally.add(block)
+        found = await counter.count([*tally.missing, *map(tool_text, window.tools)])
+        learned = tally.learn(found[: len(tally.missing)])
+        if learned and self._write:
+            await counts.tally(self._session.id, counter.name, learned)
+        parts = [part for block in window.blocks for part in block.parts]
+        frames = sum(frame(part, self._profile) for part in parts) + MESSAGE * len(window.blocks)
+        words = sum(found) + tally.known
+        vague = sum(unsure(part, self._profile) for part in parts)
+        return counted(words + frames, "exact", vague)
+
+
+class Seen:
+    """What of the log a window shows, so that counts of its parts can be found and kept."""
+
+    def __init__(self, messages: Sequence[Entry], spans: Spans, epoch: int) -> None:
+        self.spans, self.epoch = spans, epoch
+        self._parts = {e.seq: e.body.parts for e in messages if isinstance(e.body, Message)}
+
+    def shows(self, block: Block) -> bool:
+        """Whether a block is an entry of the log just as it is kept there."""
+        return bool(block.seq) and self._parts.get(block.seq) is block.parts
+
+
+class Tally:
+    """What is known of the parts of a window, and which texts must still be counted."""
+
+    def __init__(self, seen: Seen, known: dict[PartRef, int]) -> None:
+        self._seen, self._known = seen, known
+        self._places: list[PartRef | None] = []
+        self.missing: list[str] = []
+        self.known = 0
+
+    def add(self, block: Block) -> None:
+        """Take in one block: what its parts took before, or their texts."""
+        kept = self._seen.shows(block)
+        for ordinal, part in enumerate(block.parts):
+            ref = PartRef(block.seq, ordinal) if kept else None
+            if ref is not None and ref in self._known:
+                self.known += self._known[ref]
+            else:
+                self._miss(part, ref)
+
+    def _miss(self, part: Part, ref: PartRef | None) -> None:
+        for text in texts(part):
+            self._places.append(ref)
+            self.missing.append(text)
+
+    def learn(self, found: Sequence[int]) -> dict[PartRef, int]:
+        """The counts of parts of the log that were not known before."""
+        learned: dict[PartRef, int] = {}
+        for ref, tokens in zip(self._places, found, strict=True):
+            if ref is not None:
+                learned[ref] = learned.get(ref, 0) + tokens
+        return learned
+
+
+def fits(count: Count, budget: Budget) -> bool:
+    """Whether a prompt of this size may be sent."""
+    return excess(count, budget) == 0
