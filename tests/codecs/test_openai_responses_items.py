@@ -14,6 +14,7 @@ from tests.codecs.openai_windows import (
     PICTURE,
     PLAIN,
     THINKER,
+    after,
     block,
     response,
     sse,
@@ -104,6 +105,32 @@ def test_a_call_that_the_server_answered_itself_is_kept_whole() -> None:
     ]
     assert reply.stop == "end"
     assert sent(block("user", "a"), block("assistant", *reply.message.parts))[1:] == output
+
+
+def test_a_server_pair_goes_whole_or_not_at_all() -> None:
+    call = opaque("openai", "shell_call", b'{"type":"shell_call","call_id":"c","action":{}}')
+    answer = b'{"type":"shell_call_output","call_id":"c","output":[]}'
+    lost = opaque("openai", "shell_call_output", answer, "another-model")
+    pair = block("assistant", "a", call, opaque("openai", "shell_call_output", answer))
+    assert len(sent(pair)) == 3
+    for broken in (block("assistant", "a", call), block("assistant", "a", call, lost)):
+        assert sent(broken) == sent(block("assistant", "a"))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "function_call", "call_id": "c", "name": "read", "arguments": None},
+        {"type": "function_call", "call_id": "c", "name": 3, "arguments": {"a": 1}},
+        {"type": "custom_tool_call", "call_id": "c", "name": "apply"},
+        {"type": "function_call", "name": "read", "arguments": "{}"},
+        {"type": "computer_call", "call_id": "c"},
+    ],
+)
+def test_a_garbled_call_never_spoils_the_requests_behind_it(item: dict[str, Any]) -> None:
+    reply = CODEC.decode(json.dumps(response([item])).encode())
+    request = CODEC.encode(after(reply.message), THINKER, Options())
+    assert CODEC.violations(request, THINKER) == []
 
 
 def test_a_client_keeps_its_snapshots_to_itself() -> None:

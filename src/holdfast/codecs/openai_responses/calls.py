@@ -50,12 +50,20 @@ KINDS: dict[str, Kind] = {
     )
 }
 FUNCTION, CUSTOM = KINDS["function_call"], KINDS["custom_tool_call"]
+UNNAMED = "unnamed"
 OUTPUTS = frozenset(kind.output for kind in KINDS.values())
+
+
+def asks(item: Fields) -> str:
+    """The id of the call that an item makes and the client answers; empty for any other item."""
+    if string(item.get("type")) not in KINDS or item.get("execution") == "server":
+        return ""
+    return string(item.get("call_id"))
 
 
 def answers(item: Fields) -> str:
     """The id of the call that an output item answers; empty where it is no output."""
-    if item.get("type") not in OUTPUTS:
+    if string(item.get("type")) not in OUTPUTS:
         return ""
     return string(item.get("call_id")) or (
         # A local shell's output names its call by `id` (the SDK's LocalShellCallOutput).
@@ -64,17 +72,18 @@ def answers(item: Fields) -> str:
 
 
 def call(item: Fields, owner: str, model: str) -> ToolCall | None:
-    """The call that an item is; None where the client is not asked, or cannot tell for what."""
-    kind = KINDS.get(string(item.get("type")))
-    if kind is None:
+    """The call that an item is; None where the client is not asked.
+
+    A call that came without a name or an input is a call all the same: unanswered it would be
+    refused in every later request.
+    """
+    kind, id = KINDS.get(string(item.get("type"))), asks(item)
+    if kind is None or not id:
         return None
-    id, name = string(item.get("call_id")), kind.name or string(item.get("name"))
-    given = item.get(kind.input)
-    if not id or not name or (not kind.name and not isinstance(given, str)):
-        return None
+    name, given = kind.name or string(item.get("name")) or UNNAMED, item.get(kind.input)
     named = () if kind.name else ("name",)
     extras = without(item, "call_id", kind.input, *named, *(("type",) if kind is FUNCTION else ()))
-    text = given if isinstance(given, str) and not kind.name else _json(given)
+    text = _json(given) if kind.name or not isinstance(given, str | None) else given or ""
     return ToolCall(id, name, text, sealed(owner, extras, model))
 
 

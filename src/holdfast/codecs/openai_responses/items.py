@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby, pairwise
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -84,6 +85,9 @@ class Writer:
         parts = [part for block in window.blocks for part in block.parts]
         self._results = {part.call: part for part in parts if isinstance(part, ToolResult)}
         self._kinds: dict[str, calls.Kind] = {}
+        hosted = [self._echo(part) or {} for part in parts if _of_a_pair(part)]
+        answered = {answer for item in hosted if (answer := calls.answers(item))}
+        self._pairs = answered & {call for item in hosted if (call := calls.asks(item))}
 
     def items(self) -> list[Fields]:
         """Every item, in order; leading system blocks are the instructions, not items."""
@@ -146,13 +150,20 @@ class Writer:
             case Opaque(type=kind) if kind in NEVER_SENT:
                 pass
             case Opaque():
-                item = echoed(part, self._provider, self._model)
-                found.append(Piece(item if item and not _of_chat(part) else {}, own=True))
+                item = self._echo(part) or {}
+                call = calls.asks(item) or calls.answers(item)
+                paired = not _of_a_pair(part) or call in self._pairs
+                stays = paired or item.get("execution") == "server"
+                found.append(Piece(item if stays else {}, own=True))
             case Media():
                 self._say(self._medium(part, role), None, role, found, opening)
             case _:
                 if text := words(part):
                     self._text(part, text, role, found, opening)
+
+    def _echo(self, part: Opaque) -> Fields | None:
+        """An item as it came; what is a piece of Chat Completions is none."""
+        return None if part.type.startswith("chat.") else echoed(part, self._provider, self._model)
 
     def _call(self, part: ToolCall) -> Piece:
         extras = opened(part.seal, self._provider, self._model)
@@ -218,9 +229,9 @@ def _content_type(role: Role) -> str:
     return "output_text" if role == "assistant" else "input_text"
 
 
-def _of_chat(part: Opaque) -> bool:
-    """Whether an opaque part is a piece of Chat Completions, which is no item here."""
-    return part.type.startswith("chat.")
+def _of_a_pair(part: Part) -> TypeGuard[Opaque]:
+    """Whether an opaque part is a call or an answer, which go together or not at all (O1, O2)."""
+    return isinstance(part, Opaque) and (part.type in calls.KINDS or part.type in calls.OUTPUTS)
 
 
 def _plain(piece: Piece) -> Fields:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from holdfast.codecs.openai_responses.calls import KINDS, answers
+from holdfast.codecs.openai_responses.calls import KINDS, answers, asks
 from holdfast.codecs.openai_shared import Fields, objects, string
 from holdfast.model.profile import Profile
 from holdfast.model.window import Violation
@@ -36,13 +36,6 @@ def _continues(request: dict[str, Any]) -> bool:
     return bool(request.get("previous_response_id") or request.get("conversation"))
 
 
-def _asks(item: Fields) -> str:
-    """The id of the call that an item makes and the client answers; empty for any other item."""
-    if item.get("type") not in KINDS or item.get("execution") == "server":
-        return ""
-    return string(item.get("call_id"))
-
-
 def _fits(call: Fields, answer: Fields) -> bool:
     """Whether an output is of its call's kind; any client call may be answered as a function."""
     output = answer.get("type")
@@ -64,7 +57,7 @@ def o1_every_call_is_answered(request: dict[str, Any], profile: Profile) -> Iter
     open_calls: list[int] = []
     for place in reversed(range(len(items))):
         item = items[place]
-        if (call := _asks(item)) and not (call in later and _fits(item, later[call])):
+        if (call := asks(item)) and not (call in later and _fits(item, later[call])):
             open_calls.append(place)
         if answer := answers(item):
             later[answer] = item
@@ -72,7 +65,7 @@ def o1_every_call_is_answered(request: dict[str, Any], profile: Profile) -> Iter
         yield Violation(
             rule="O1",
             where=f"input.{place}",
-            message=f"No tool output found for {_spoken(items[place])} {_asks(items[place])}.",
+            message=f"No tool output found for {_spoken(items[place])} {asks(items[place])}.",
         )
 
 
@@ -86,7 +79,7 @@ def o2_every_answer_has_its_call(request: dict[str, Any], profile: Profile) -> I
 def _orphans(request: dict[str, Any], rule: str, start: int) -> Iterator[Violation]:
     asked: dict[str, Fields] = {}
     for place, item in enumerate(_items(request)):
-        if call := _asks(item):
+        if call := asks(item):
             asked[call] = item
         answer = answers(item)
         known = answer in asked and _fits(asked[answer], item)
