@@ -38,26 +38,35 @@ async def view(log: Log, session: Session, at: int | None = None) -> View:
     return View(session=session, folded=await standing(log, session.id, last), last=last)
 
 
-async def read(log: Log, session: str, spans: Spans) -> AsyncIterator[Entry]:
-    """The entries inside some spans, one page after the other."""
+async def pages(log: Log, session: str, spans: Spans) -> AsyncIterator[tuple[Entry, ...]]:
+    """The entries inside some spans, page after page."""
     left = spans
     while left:
         page = await log.read(session, left, limit=PAGE)
-        for entry in page:
-            yield entry
         if not page:
             return
+        yield page
         left = clip(left, page[-1].seq + 1)
 
 
-async def seen(log: Log, view: View) -> AsyncIterator[Entry]:
-    """The visible messages and the standing summaries, in the order they are read."""
-    summaries = [entry async for entry in read(log, view.session.id, view.standing)]
+async def read(log: Log, session: str, spans: Spans) -> list[Entry]:
+    """The entries inside some spans, all at once: for what a window can hold."""
+    found: list[Entry] = []
+    async for page in pages(log, session, spans):
+        found += page
+    return found
+
+
+async def seen(log: Log, view: View) -> AsyncIterator[list[Entry]]:
+    """The visible messages and the standing summaries, in the order they are read, in pages."""
+    summaries = await read(log, view.session.id, view.standing) if view.standing else []
     summaries.sort(key=place_of)
-    async for entry in read(log, view.session.id, view.spans):
-        if isinstance(entry.body, Message):
-            while summaries and place_of(summaries[0]) < entry.seq:
-                yield summaries.pop(0)
-            yield entry
-    for summary in summaries:
-        yield summary
+    async for page in pages(log, view.session.id, view.spans):
+        shown: list[Entry] = []
+        for entry in page:
+            if isinstance(entry.body, Message):
+                while summaries and place_of(summaries[0]) < entry.seq:
+                    shown.append(summaries.pop(0))
+                shown.append(entry)
+        yield shown
+    yield summaries

@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from holdfast.errors import Conflict, Corrupt, Misuse
+from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Marker, Summary
-from holdfast.model.message import Message, Part
+from holdfast.model.message import Message, Role
 from holdfast.model.reply import Call
 from holdfast.model.span import Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import Lineage, number_of_session, of_session, ranges, unknown
-from holdfast.stores.sql.places import MOST_ENTRIES, entry_of, parts_of, place, seq_of
+from holdfast.stores.sql.places import (
+    MOST_ENTRIES,
+    MOST_PARTS,
+    entry_of,
+    parts_of,
+    place,
+    seq_of,
+)
 
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""
+
+MOST_ROWS = MOST_PARTS + 512
+"""Parts that are read at once: any entry's, and few enough to be held."""
 
 _ADVANCE = (
     "UPDATE sessions SET head = head + ?, last_message = coalesce(head + ?, last_message), "
@@ -38,7 +48,10 @@ _HEADS = (
     "SELECT place, id, kind, role, created FROM entries "
     "WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT ?"
 )
-_PARTS = "SELECT place, estimate, data, blob FROM parts WHERE place BETWEEN ? AND ? ORDER BY place"
+_PARTS = (
+    "SELECT place, estimate, size, data, blob FROM parts WHERE place BETWEEN ? AND ? "
+    "ORDER BY place LIMIT ?"
+)
 _PART_COLUMNS = (
     "SELECT place, kind, size, estimate FROM parts WHERE place BETWEEN ? AND ? ORDER BY place"
 )
@@ -48,12 +61,6 @@ _NEWEST_MARKERS = (
     "JOIN entries e ON e.place = m.place "
     "WHERE m.place BETWEEN ? AND ? ORDER BY m.place DESC LIMIT ?"
 )
-
-
-Contents = dict[int, tuple[list[Part], list[int]]]
-"""The parts of some entries and their estimates, by the entry's place."""
-
-_NO_PARTS: tuple[list[Part], list[int]] = ([], [])
 
 
 class SqlLog:
@@ -191,37 +198,32 @@ class SqlLog:
         entries = self._db.rows(_ENTRIES, (first, last, limit))
         if not entries:
             return [], True
-        contents, whole = self._contents(entries, bound)
-        kept = entries if whole else entries[: _loaded(entries, contents)]
-        markers = self._markers(kept)
+        markers = self._markers(entries)
+        parts = self._parts(entries[0][0], entries[-1][0])
         made: list[Entry] = []
-        for row in kept:
-            parts, counts = contents.get(row[0], _NO_PARTS)
-            message = row[2] == "message"
-            body = Message(row[3], tuple(parts)) if message else _marker(markers, row[0])
-            made.append(rows.entry(session, row, body, tuple(counts)))
-        return made, whole
+        held, index, many = 0, 0, len(parts)
+        for row in entries:
+            at, kind = row[0], row[2]
+            start, end = index, parts_of(at, at)[1]
+            while index < many and parts[index][0] <= end:
+                index += 1
+            if bound and made and (held > PAGE_BYTES or (index == many == MOST_ROWS)):
+                return made, False
+            own = parts[start:index]
+            held += sum([part[2] for part in own])
+            body = self._message(row[3], own) if kind == "message" else _marker(markers, at)
+            made.append(rows.entry(session, row, body, tuple([part[1] for part in own])))
+        return made, True
 
-    def _contents(self, entries: list[Row], bound: bool) -> tuple[Contents, bool]:
-        """The parts of these entries and their counts, by place; whether all of them are there."""
-        contents: Contents = {}
-        loaded, current = 0, -1
-        parts: list[Part] = []
-        counts: list[int] = []
-        for at, estimate, data, blob in self._db.stream(
-            _PARTS, parts_of(entries[0][0], entries[-1][0])
-        ):
-            owner = entry_of(at)
-            if owner != current:
-                if bound and loaded > PAGE_BYTES:
-                    return contents, False
-                current = owner
-                parts, counts = contents[owner] = [], []
-            content = data if data is not None else self._blob(at, blob)
-            loaded += len(content)
-            parts.append(rows.part(at, content))
-            counts.append(estimate)
-        return contents, True
+    def _parts(self, first: int, last: int) -> list[Row]:
+        return self._db.rows(_PARTS, (*parts_of(first, last), MOST_ROWS))
+
+    def _message(self, role: Role, parts: list[Row]) -> Message:
+        read = [
+            rows.part(at, data if data is not None else self._blob(at, blob))
+            for at, _, _, data, blob in parts
+        ]
+        return Message(role, tuple(read))
 
     def _blob(self, at: int, hash: bytes) -> bytes:
         found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (hash,))
@@ -244,12 +246,6 @@ class SqlLog:
             for at, *columns in self._db.stream(_PART_COLUMNS, parts_of(oldest, newest)):
                 parts[entry_of(at)].append(tuple(columns))
         return parts
-
-
-def _loaded(entries: list[Row], contents: Contents) -> int:
-    """How many of these entries come before the first whose parts were not reached."""
-    reached = max(contents)
-    return next((i for i, row in enumerate(entries) if row[0] > reached), len(entries))
 
 
 def _marker(markers: dict[int, bytes], at: int) -> Marker:
