@@ -12,11 +12,18 @@ HoldfastError
 │   ├── Outdated        the file and this program differ in schema version  → upgrade the program
 │   └── Corrupt         what was read is not what was written     → run `holdfast doctor`
 └── ProviderError       the model's side failed
+    ├── Denied          the key, or what it may do                → fix the key
+    ├── Rejected        they will never accept this               → do not send it again
+    ├── Overflow        it is too long, they say                  → compact, then send
+    ├── Throttled       too much at once                          → wait, then send again
+    ├── Unreachable     the network, a timeout, or they are down  → send again
+    └── Garbled         their answer makes no sense               → send again, or report it
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class HoldfastError(Exception):
@@ -93,6 +100,48 @@ class Refused(HoldfastError):
 
 class ProviderError(HoldfastError):
     """The model's side failed."""
+
+    def __init__(
+        self, message: str, *, provider: str = "", status: int = 0, request: str = ""
+    ) -> None:
+        self.provider, self.status, self.request = provider, status, request
+        super().__init__(message)
+
+
+class Denied(ProviderError):
+    """The key is missing, wrong, or may not do this."""
+
+
+class Rejected(ProviderError):
+    """The provider will never accept this request."""
+
+
+class Overflow(ProviderError):
+    """The provider says the prompt is too long; `limit` is what it allows, where it says so."""
+
+    def __init__(self, message: str, *, limit: int | None = None, **told: Any) -> None:
+        self.limit = limit
+        super().__init__(message, **told)
+
+
+class Throttled(ProviderError):
+    """Too much at once; `after` is how many seconds to wait, where the provider says so."""
+
+    def __init__(self, message: str, *, after: float | None = None, **told: Any) -> None:
+        self.after = after
+        super().__init__(message, **told)
+
+
+class Unreachable(ProviderError):
+    """The network failed, nothing came in time, or the provider is down."""
+
+
+class Garbled(ProviderError):
+    """The provider's answer could not be read; `raw` is its beginning."""
+
+    def __init__(self, message: str, *, raw: bytes = b"", **told: Any) -> None:
+        self.raw = raw
+        super().__init__(message, **told)
 
 
 class SessionForked(UserWarning):

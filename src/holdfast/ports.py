@@ -6,7 +6,7 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from holdfast.model.job import Job
@@ -17,7 +17,7 @@ from holdfast.model.reply import Call, Delta, Reply
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Spans
 from holdfast.model.store import Changes, Erased, Expect, Finding, Page
-from holdfast.model.window import Options, SectionName, Violation, Window
+from holdfast.model.window import Count, Options, SectionName, Tier, Violation, Window
 
 
 class Log(Protocol):
@@ -230,6 +230,47 @@ class Catalogue(Protocol):
     def policy(self, name: str) -> Policy:
         """A policy by its name, or by the path of its file."""
         ...
+
+    def learn(self, model: str, **told: Any) -> Profile:
+        """Keep what an endpoint or its error has said of a model, such as `window=8192`."""
+        ...
+
+
+class Counter(Protocol):
+    """One way to know how many tokens something takes."""
+
+    blocking: ClassVar[bool]
+
+    @property
+    def name(self) -> str:
+        """What its counts are kept under: a vocabulary, or a provider."""
+        ...
+
+    @property
+    def tier(self) -> Tier: ...
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text takes by itself."""
+        ...
+
+    async def count_request(self, request: dict[str, Any], format: str) -> Count | None:
+        """How many a whole request takes; None where this counter cannot tell."""
+        ...
+
+
+class Transport(Protocol):
+    """Sends requests to one provider, with its key, and to nobody else."""
+
+    blocking: ClassVar[bool]
+
+    @property
+    def provider(self) -> str: ...
+
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+        """The body of the answer; whatever fails is a ProviderError that says what to do."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class Decoder(Protocol):

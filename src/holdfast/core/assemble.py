@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.boundary import just_asked
+from holdfast.core.calibrate import excess
 from holdfast.core.count import MESSAGE, weigh
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import wrap
@@ -277,6 +278,13 @@ def _with_reminder(
     taken = tools_tokens + sum(block.tokens for block in rest)
     last = sum(block.tokens for block in blocks if block.section == "reminder")
     return blocks if taken + last <= budget.room else rest
+
+
+def weighed(window: Window, count: Count, policy: Policy) -> Window:
+    """The window with a better count of it."""
+    over = excess(count, window.budget)
+    asks = _asks(policy, count.tokens, over, window.budget)
+    return replace(window, tokens=count, over=over, asks=asks)
 
 
 def _asks(policy: Policy, tokens: int, over: int, budget: Budget) -> tuple[str, ...]:

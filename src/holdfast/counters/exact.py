@@ -1,20 +1,28 @@
 """Exact counts by a local vocabulary, offline: tiktoken over vocabularies that ship with Holdfast.
 
-The vocabularies and the patterns that go with them are tiktoken's (MIT licence), byte for byte; each
-is checked against the hash that tiktoken itself pins. Loading one takes up to a second, so it is
-done when first asked for.
+The vocabularies and the patterns that go with them are tiktoken's (MIT licence), byte for byte, and
+each is checked against the hash that tiktoken itself pins. Loading one takes up to a second, so it
+is done when first asked for.
+
+A long text is counted in pieces, cut only where both patterns always begin a new piece themselves,
+so that the sum is the count of the whole.
 """
 
 from __future__ import annotations
 
 import lzma
+import re
 from base64 import b64decode
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from holdfast.errors import Corrupt, Unknown
+from holdfast.model.window import Count, Tier
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -41,9 +49,100 @@ HASHES: Final = {
 }
 
 
+PIECE = 1 << 16
+"""A text longer than this many characters is cut, so that no list of all its tokens is made."""
+
+LONGEST = 1 << 20
+"""A piece that offers no place to cut is cut here all the same."""
+
+FORCED = 4
+"""By how many tokens such a cut may change the count."""
+
+CUTS: Final = re.compile(
+    r"(?<=\n)(?=[^\s/])"  # a line break ends a piece unless white space or a slash goes on
+    r"|(?<=[a-z])(?= [A-Za-z])"  # a word takes the blank before it along
+    r"|(?<=[A-Za-z])(?=[0-9])"  # letters and digits never share a piece
+    r"|(?<=[^\W\d_])(?=[,.;:?!，。；：？！、])"  # words end before a sign that is no apostrophe
+)
+
+REMEMBERED = 16_384
+"""How many texts outside the log keep their counts in memory, by hash."""
+
+
+class ExactCounter:
+    """Counts with one vocabulary; what it has counted once it knows by the hash of the text."""
+
+    blocking: ClassVar[bool] = True
+
+    def __init__(self, vocabulary: str) -> None:
+        if vocabulary not in PATTERNS:
+            raise Unknown("vocabulary", vocabulary, (), f"(there are {', '.join(PATTERNS)})")
+        self.name = vocabulary
+        self.tier: Tier = "exact"
+        self._known: OrderedDict[bytes, int] = OrderedDict()
+        self._lock = Lock()
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        return [self._count(text) for text in texts]
+
+    async def count_request(self, request: dict[str, Any], format: str) -> Count | None:
+        return None  # how a provider lays out a request before counting it, it does not say
+
+    def _count(self, text: str) -> int:
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        tokens = count(text, self.name)
+        with self._lock:
+            self._known[key] = tokens
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return tokens
+
+
 def count(text: str, vocabulary: str) -> int:
     """How many tokens a text takes; text that looks like a special token is only text."""
-    return len(encoding(vocabulary).encode_ordinary(text))
+    if len(text) <= PIECE:
+        return len(encoding(vocabulary).encode_ordinary(text))
+    return count_stream((text,), vocabulary).tokens
+
+
+def count_stream(chunks: Iterable[str], vocabulary: str) -> Count:
+    """How many tokens a text of any length takes, chunk by chunk; only a piece is held."""
+    encode = encoding(vocabulary).encode_ordinary
+    tokens = forced = 0
+    for piece, legal in pieces(chunks):
+        tokens += len(encode(piece))
+        forced += not legal
+    return Count(tokens=tokens, tier="exact", error=forced * FORCED)
+
+
+def pieces(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """A text in pieces, each with whether the cut behind it changes no count."""
+    held = ""
+    for chunk in chunks:
+        for start in range(0, len(chunk), LONGEST):
+            held += chunk[start : start + LONGEST]
+            held, ready = _taken(held)
+            yield from ready
+    if held:
+        yield held, True
+
+
+def _taken(held: str) -> tuple[str, list[tuple[str, bool]]]:
+    """What stays for later, and the pieces that can go now."""
+    ready: list[tuple[str, bool]] = []
+    start = 0
+    while len(held) - start > PIECE:
+        found = CUTS.search(held, start + PIECE)
+        if not found and len(held) - start <= LONGEST:
+            break
+        end = found.start() if found else start + LONGEST
+        ready.append((held[start:end], found is not None))
+        start = end
+    return held[start:], ready
 
 
 @cache

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.core.calibrate import anchored, calibrated, counted, excess, ratio
+from msgspec.structs import replace
+
+from holdfast.core.calibrate import SLACK, anchored, calibrated, counted, ratio
 from holdfast.core.count import MESSAGE, frame, media_of, texts, tool_text, unsure
 from holdfast.core.estimate import BOUND
 from holdfast.engine.plugins import codec
@@ -51,19 +53,24 @@ class Counting:
         self.ratio = ratio(self._pairs(), self._profile.ratio)
         return self
 
-    @property
-    def doubt(self) -> float:
-        """How far an estimate may exceed the room before it is known to be too large."""
-        asked = self._profile.tokenizer or self._session.endpoint
-        return BOUND if asked else 0.0
+    def hopeful(self, budget: Budget) -> Budget:
+        """The budget in estimated tokens, as much as may turn out to fit after all."""
+        return tuned(budget, (1 + BOUND) / self.ratio)
 
-    async def settled(self, window: Window, estimated: int, seen: Seen) -> Count:
+    def careful(self, budget: Budget) -> Budget:
+        """The budget in estimated tokens: what will fit, if need be at the worst."""
+        if self._profile.tokenizer or self._session.endpoint:
+            return tuned(budget, 1 / self.ratio)
+        worst = (budget.room + budget.margin - SLACK) / max(budget.room, 1) / (1 + BOUND)
+        return tuned(budget, min(worst, 1.0) / self.ratio)
+
+    async def settled(self, window: Window, estimated: int, shown: Shown) -> Count:
         """The count of a window: as sure as it has to be."""
-        about = self.about(window, estimated, seen.epoch)
+        about = self.about(window, estimated, shown.epoch)
         always = self._policy.counts_with == "exact" and self._profile.tokenizer
         if about.most <= window.budget.room and not always:
             return about
-        return await self._sure(window, seen) or about
+        return await self._sure(window, shown) or about
 
     def about(self, window: Window, estimated: int, epoch: int) -> Count:
         """The estimate, anchored on the last call where that still stands."""
@@ -103,12 +110,12 @@ class Counting:
             mine.provider, mine.tokenizer, mine.ratio,
         )  # fmt: skip
 
-    async def _sure(self, window: Window, seen: Seen) -> Count | None:
+    async def _sure(self, window: Window, shown: Shown) -> Count | None:
         """The exact count, or the provider's; None where nobody can be asked."""
         if self._policy.counts_with == "provider" and (told := await self._asked(window)):
             return told
         if self._profile.tokenizer:
-            return await self._exact(window, seen, self._session.counter(self._profile.tokenizer))
+            return await self._exact(window, shown, self._session.counter(self._profile.tokenizer))
         return await self._asked(window)
 
     async def _asked(self, window: Window) -> Count | None:
@@ -122,10 +129,10 @@ class Counting:
         except ProviderError:
             return None  # an endpoint that fails must not keep a turn from being prepared
 
-    async def _exact(self, window: Window, seen: Seen, counter: Counter) -> Count:
+    async def _exact(self, window: Window, shown: Shown, counter: Counter) -> Count:
         counts = self._session.store.counts
-        known = await counts.known(self._session.id, seen.spans, counter.name)
-        tally = Tally(seen, known)
+        known = await counts.known(self._session.id, shown.spans, counter.name)
+        tally = Tally(shown, known)
         for block in window.blocks:
             tally.add(block)
         found = await counter.count([*tally.missing, *map(tool_text, window.tools)])
@@ -139,14 +146,14 @@ class Counting:
         return counted(words + frames, "exact", vague)
 
 
-class Seen:
+class Shown:
     """What of the log a window shows, so that counts of its parts can be found and kept."""
 
     def __init__(self, messages: Sequence[Entry], spans: Spans, epoch: int) -> None:
         self.spans, self.epoch = spans, epoch
         self._parts = {e.seq: e.body.parts for e in messages if isinstance(e.body, Message)}
 
-    def shows(self, block: Block) -> bool:
+    def holds(self, block: Block) -> bool:
         """Whether a block is an entry of the log just as it is kept there."""
         return bool(block.seq) and self._parts.get(block.seq) is block.parts
 
@@ -154,15 +161,15 @@ class Seen:
 class Tally:
     """What is known of the parts of a window, and which texts must still be counted."""
 
-    def __init__(self, seen: Seen, known: dict[PartRef, int]) -> None:
-        self._seen, self._known = seen, known
+    def __init__(self, shown: Shown, known: dict[PartRef, int]) -> None:
+        self._shown, self._known = shown, known
         self._places: list[PartRef | None] = []
         self.missing: list[str] = []
         self.known = 0
 
     def add(self, block: Block) -> None:
         """Take in one block: what its parts took before, or their texts."""
-        kept = self._seen.shows(block)
+        kept = self._shown.holds(block)
         for ordinal, part in enumerate(block.parts):
             ref = PartRef(block.seq, ordinal) if kept else None
             if ref is not None and ref in self._known:
@@ -184,6 +191,6 @@ class Tally:
         return learned
 
 
-def fits(count: Count, budget: Budget) -> bool:
-    """Whether a prompt of this size may be sent."""
-    return excess(count, budget) == 0
+def tuned(budget: Budget, by: float) -> Budget:
+    """A budget whose tokens are worth more or less than those it is spent in."""
+    return replace(budget, room=int(budget.room * by), history=int(budget.history * by))

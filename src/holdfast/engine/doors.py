@@ -8,13 +8,11 @@ adapter has one worker thread; a call once begun finishes there, whatever happen
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from itertools import chain
 from os import PathLike
-from types import TracebackType
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, cast
 
 from holdfast.core.toolcalls import ToolState
 from holdfast.engine.engine import Engine
@@ -23,6 +21,13 @@ from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.plugins import open_store
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import settings
+from holdfast.engine.threaded import (
+    Threaded,
+    ThreadedCounter,
+    ThreadLock,
+    drive,
+    drive_all,
+)
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Entry, Session
@@ -31,101 +36,6 @@ from holdfast.model.search import Hit
 from holdfast.model.store import Erased, Finding
 from holdfast.model.view import View
 from holdfast.ports import Catalogue, Counter, Store
-
-T = TypeVar("T")
-
-
-_SUSPENDED = "an async adapter was given to the blocking door; use holdfast.open_async"
-
-
-def drive(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine whose adapters block instead of suspending."""
-    try:
-        work.send(None)
-    except StopIteration as done:
-        return done.value
-    finally:
-        work.close()
-    raise Misuse(_SUSPENDED)
-
-
-def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
-    """Run an async iterator whose adapters block instead of suspending."""
-    while True:
-        try:
-            work.__anext__().send(None)  # type: ignore[attr-defined]
-        except StopIteration as done:
-            yield done.value
-        except StopAsyncIteration:
-            return
-        else:
-            raise Misuse(_SUSPENDED)
-
-
-class ThreadLock(AbstractAsyncContextManager[None]):
-    """A lock among threads, in the engine's colour."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    async def __aenter__(self) -> None:
-        self._lock.acquire()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lock.release()
-
-
-class Threaded:
-    """A blocking store for an event loop: every call runs, in order, in one worker thread."""
-
-    blocking: ClassVar[bool] = False
-    PORTS = frozenset({"log", "sessions", "blobs", "calls", "counts", "search", "jobs", "care"})
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._worker = ThreadPoolExecutor(1, "holdfast-store")
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self.PORTS:
-            raise AttributeError(name)
-        return ThreadedPort(getattr(self._store, name), self._worker)
-
-    def close(self) -> None:
-        self._worker.submit(self._store.close).result()
-        self._worker.shutdown()
-
-
-class ThreadedPort:
-    """One port of such a store."""
-
-    def __init__(self, port: object, worker: ThreadPoolExecutor) -> None:
-        self._port = port
-        self._worker = worker
-
-    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-        method = getattr(self._port, name)
-
-        async def call(*values: Any, **named: Any) -> Any:
-            running = self._worker.submit(lambda: drive(method(*values, **named)))
-            return await asyncio.shield(asyncio.wrap_future(running))
-
-        return call
-
-
-class ThreadedCounter:
-    """A blocking counter for an event loop."""
-
-    blocking: ClassVar[bool] = False
-
-    def __init__(self, counter: Counter, worker: ThreadPoolExecutor) -> None:
-        port = ThreadedPort(counter, worker)
-        self.name, self.tier = counter.name, counter.tier
-        self.count, self.count_request = port.count, port.count_request
 
 
 class BlockingSession:
@@ -153,6 +63,15 @@ class BlockingSession:
     def catalogue(self) -> Catalogue:
         """What is known of models and policies."""
         return self._inner.catalogue
+
+    @property
+    def endpoint(self) -> Counter | None:
+        """Counts for a provider by asking it, where that was configured."""
+        return self._inner.endpoint
+
+    def counter(self, vocabulary: str) -> Counter:
+        """What counts exactly with a vocabulary."""
+        return self._inner.counter(vocabulary)
 
     def now(self) -> int:
         """The time, as a label."""
@@ -210,11 +129,19 @@ class BlockingSession:
 
     def seen(self, at: str = "") -> Iterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
-        return drive_all(self._inner.seen(at))
+        return chain.from_iterable(self.seen_pages(at))
+
+    def seen_pages(self, at: str = "") -> Iterator[list[Entry]]:
+        """The same, page by page."""
+        return drive_all(self._inner.seen_pages(at))
 
     def entries(self) -> Iterator[Entry]:
         """The whole log, in order."""
-        return drive_all(self._inner.entries())
+        return chain.from_iterable(self.pages())
+
+    def pages(self) -> Iterator[tuple[Entry, ...]]:
+        """The whole log, page by page."""
+        return drive_all(self._inner.pages())
 
     def tool_states(self) -> dict[str, ToolState]:
         """Where each visible tool call stands."""
@@ -255,6 +182,10 @@ class Holdfast:
     def catalogue(self) -> Catalogue:
         """What is known of models and policies."""
         return self.engine.catalogue
+
+    def counter(self, vocabulary: str) -> Counter:
+        """What counts exactly with a vocabulary."""
+        return self.engine.counter(vocabulary)
 
     def session(
         self,
@@ -366,9 +297,7 @@ class AsyncHoldfast(Engine):
         await asyncio.to_thread(self.close)
 
 
-def open(
-    url: str | PathLike[str] | None = None, *, endpoint: Counter | None = None
-) -> Holdfast:
+def open(url: str | PathLike[str] | None = None, *, endpoint: Counter | None = None) -> Holdfast:
     """Open a store for blocking use: a path, a URL, or the default one.
 
     `endpoint` counts for a provider by asking it, where an estimate is too near the limit.

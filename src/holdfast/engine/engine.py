@@ -42,6 +42,7 @@ class Engine:
         lock: Lock,
         secrets: tuple[str, ...] = (),
         catalogue: Catalogue | None = None,
+        endpoint: Counter | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -49,11 +50,17 @@ class Engine:
         self.lock = lock
         self.secrets = secrets
         self._catalogue = catalogue
+        self.endpoint = endpoint
+        """Counts for a provider by asking it; None where nobody is to be asked."""
 
     @property
     def catalogue(self) -> Catalogue:
         """What is known of models and policies; the built-in one is loaded when first asked for."""
         return self._catalogue or catalogue()
+
+    def counter(self, vocabulary: str) -> Counter:
+        """What counts exactly with a vocabulary."""
+        return counter(vocabulary)
 
     async def session(
         self,

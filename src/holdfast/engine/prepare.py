@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints
+from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints, weighed
 from holdfast.core.boundary import is_request
 from holdfast.core.budget import budget as allot
 from holdfast.core.budget import largest
+from holdfast.core.calibrate import excess
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import estimate
 from holdfast.core.fold import fold
 from holdfast.core.repair import Limits, Repaired, repair
 from holdfast.core.shed import LEAVES, cut, legal, weight
 from holdfast.engine import load, surround
+from holdfast.engine.counting import Counting, Shown, tuned
 from holdfast.engine.surround import Given
 from holdfast.errors import OverBudget
+from holdfast.model import wire
 from holdfast.model.log import Entry, Folded, Head, Summary
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
@@ -33,6 +37,24 @@ if TYPE_CHECKING:
 PAGE = 256
 """How many heads are read at once, newest first."""
 
+ATTEMPTS = 4
+"""How often a window is made smaller before it is given up: each time it is counted again."""
+
+CAREFUL = 0.99
+"""When making it smaller, a little more goes than was too much."""
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A window that is ready, and what it was made from."""
+
+    window: Window
+    fixed: Repaired
+    view: View
+    estimated: int
+    """What it was estimated at, uncalibrated."""
+    worth: float
+    """How many estimated tokens each token of the room has proved to be."""
+
 
 class Preparation:
     """One turn being prepared for one session."""
@@ -47,32 +69,64 @@ class Preparation:
         self._policy = policy
         self._pretended: tuple[Entry, ...] = ()
 
-    async def window(self, *, write: bool, compact: bool) -> tuple[Window, Repaired, View]:
+    async def window(self, *, write: bool, compact: bool) -> Prepared:
         """The window to send now; sheds first, where allowed, when the log no longer fits."""
         view = await self._session.view()
         if write and (told := await self._news(view.folded)):
             await self._session.append_all(told)
             view = await self._session.view()
+        counting = await self._counting(write=write)
         around, budget = await self._around(view.folded)
-        if compact and (marker := await self._shed(view, around, budget)):
-            if write:
-                await self._session.append(marker, epoch=view.folded.epoch)
-                view = await self._session.view()
-            else:
-                view = self._as_if(view, marker)
-            around, budget = await self._around(view.folded)
-        window, fixed = await self._assembled(view, around, budget)
-        return window, fixed, view
+        limit, aim = counting.hopeful(budget), counting.careful(budget)
+        attempts = ATTEMPTS if compact else 0
+        while True:
+            if attempts and (marker := await self._shed(view, around, limit, aim)):
+                view = await self._marked(view, marker, write=write)
+                around, budget = await self._around(view.folded)
+            made = await self._settled(view, around, budget, counting)
+            attempts -= 1
+            if not made.window.over or attempts <= 0:
+                return made
+            limit = aim = tuned(budget, made.worth)
+
+    async def _counting(self, *, write: bool) -> Counting:
+        given = wire.digest(wire.encode(self._given)).hex()
+        return await Counting(
+            self._session, self._profile, self._policy, given, write=write
+        ).begin()
+
+    async def _settled(
+        self, view: View, around: Surroundings, budget: Budget, counting: Counting
+    ) -> Prepared:
+        """The window of a view, counted as surely as it has to be."""
+        seen = await self._seen(view)
+        window, fixed = self._assembled(seen, around, budget)
+        estimated = counting.estimated(window)
+        shown = Shown(seen.messages, view.spans, view.folded.epoch)
+        count = await counting.settled(window, estimated, shown)
+        return Prepared(
+            window=weighed(window, count, self._policy),
+            fixed=fixed,
+            view=view,
+            estimated=estimated,
+            worth=window.tokens.tokens / max(budget.room + excess(count, budget), 1) * CAREFUL,
+        )
+
+    async def _marked(self, view: View, marker: Summary, *, write: bool) -> View:
+        """The view once a marker stands, or would stand."""
+        if not write:
+            return self._as_if(view, marker)
+        await self._session.append(marker, epoch=view.folded.epoch)
+        return await self._session.view()
 
     async def of(self, view: View) -> tuple[Window, Repaired]:
         """The window of a view as it is, past or present; nothing is written or shed."""
         around, budget = await self._around(view.folded)
-        return await self._assembled(view, around, budget)
+        return self._assembled(await self._seen(view), around, budget)
 
-    async def _assembled(
-        self, view: View, around: Surroundings, budget: Budget
+    def _assembled(
+        self, seen: Seen, around: Surroundings, budget: Budget
     ) -> tuple[Window, Repaired]:
-        seen = await self._seen(view)
         window = assemble(seen, around, self._policy, budget, self._given.model)
         fixed = repair(window.blocks, limits_of(self._profile))
         return with_blocks(window, fixed), fixed
@@ -102,22 +156,25 @@ class Preparation:
 
     def _as_if(self, view: View, marker: Summary) -> View:
         """The view as it would be with a marker appended."""
-        at = view.session.head + 1
+        at = max([view.session.head, *(entry.seq for entry in self._pretended)]) + 1
         entry = Entry(id="preview", session=view.session.id, seq=at, body=marker, created=0)
         self._pretended = (entry,)
         return View(session=view.session, folded=fold([entry], view.folded), last=view.last)
 
-    async def _shed(self, view: View, around: Surroundings, budget: Budget) -> Summary | None:
-        """The marker that makes it fit; None where everything fits as it is."""
-        floor = await self._floor(view, around, budget)
+    async def _shed(
+        self, view: View, around: Surroundings, limit: Budget, aim: Budget
+    ) -> Summary | None:
+        """The marker that makes it fit the aim; None where it fits the limit as it is."""
+        floor = await self._floor(view, around, limit)
         if floor.over:
             raise floor_error(floor)
-        room = min(budget.room - floor.tokens.tokens, budget.history)
-        heads = await self._heads(view, room)
-        if sum(map(weight, heads)) <= room:
+        most = _left(limit, floor)
+        heads = await self._heads(view, most)
+        if sum(map(weight, heads)) <= most:
             return None
-        keep = cut(heads, int(room * LEAVES))
-        return await self._marker(view, heads, keep, room)
+        keep = cut(heads, int(_left(aim, floor) * LEAVES))
+        marker = await self._marker(view, heads, keep, most)
+        return marker if marker.covers else None
 
     async def _floor(self, view: View, around: Surroundings, budget: Budget) -> Window:
         """What is in the window whatever is shed: everything but the conversation."""
@@ -189,18 +246,23 @@ LEFT = (
 )
 
 
+def _left(budget: Budget, floor: Window) -> int:
+    """What a budget leaves for the conversation."""
+    return min(budget.room - floor.tokens.tokens, budget.history)
+
+
 def _weight(entry: Entry) -> int:
     return sum(entry.counts) + MESSAGE if entry.is_message else 0
 
 
 async def messages(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
     """The messages inside some spans."""
-    return tuple([entry async for entry in load.read(log, session, spans) if entry.is_message])
+    return tuple([entry for entry in await load.read(log, session, spans) if entry.is_message])
 
 
 async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
     """The markers inside some spans."""
-    return tuple([entry async for entry in load.read(log, session, spans) if not entry.is_message])
+    return tuple([entry for entry in await load.read(log, session, spans) if not entry.is_message])
 
 
 def with_blocks(window: Window, fixed: Repaired) -> Window:

@@ -134,13 +134,26 @@ class OpenSession:
 
     async def seen(self, at: str = "") -> AsyncIterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
-        async for entry in load.seen(self._engine.store.log, await self.view(at)):
-            yield entry
+        async for page in self.seen_pages(at):
+            for entry in page:
+                yield entry
+
+    async def seen_pages(self, at: str = "") -> AsyncIterator[list[Entry]]:
+        """The same, page by page."""
+        view = await self.view(at)
+        async for page in load.seen(self._engine.store.log, view):
+            yield page
 
     async def entries(self) -> AsyncIterator[Entry]:
         """The whole log, in order."""
-        async for entry in load.read(self._engine.store.log, self.id, EVERYTHING):
-            yield entry
+        async for page in self.pages():
+            for entry in page:
+                yield entry
+
+    async def pages(self) -> AsyncIterator[tuple[Entry, ...]]:
+        """The whole log, page by page."""
+        async for page in load.pages(self._engine.store.log, self.id, EVERYTHING):
+            yield page
 
     async def tool_states(self) -> dict[str, ToolState]:
         """Where each visible tool call stands."""

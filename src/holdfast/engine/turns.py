@@ -93,17 +93,17 @@ class Turns:
         policy = session.catalogue.policy(given.policy)
         given = await surround.completed(given, sections, sources, profile, policy)
         turn = Preparation(session, given, profile, policy)
-        window, fixed, view = await turn.window(write=write, compact=compact)
-        if window.over and compact and not policy.asks_before_overlong:
-            raise floor_error(window)
+        ready = await turn.window(write=write, compact=compact)
+        if ready.window.over and compact and not policy.asks_before_overlong:
+            raise floor_error(ready.window)
         kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
         made = PreparedWindow(
-            window,
+            ready.window,
             profile,
-            folded=view.folded,
-            head=view.last,
-            estimated=window.tokens.tokens,
-            fixes=fixed.fixes,
+            folded=ready.view.folded,
+            head=ready.view.last,
+            estimated=ready.estimated,
+            fixes=ready.fixed.fixes,
             given=kept,
         )
         if write:

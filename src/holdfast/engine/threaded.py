@@ -1,0 +1,108 @@
+"""How one async engine serves both doors: coroutines driven in place, or adapters in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, ClassVar, TypeVar
+
+from holdfast.errors import Misuse
+from holdfast.ports import Counter, Store
+
+T = TypeVar("T")
+
+_SUSPENDED = "an async adapter was given to the blocking door; use holdfast.open_async"
+
+
+def drive(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine whose adapters block instead of suspending."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    finally:
+        work.close()
+    raise Misuse(_SUSPENDED)
+
+
+def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
+    """Run an async iterator whose adapters block instead of suspending."""
+    while True:
+        try:
+            work.__anext__().send(None)  # type: ignore[attr-defined]
+        except StopIteration as done:
+            yield done.value
+        except StopAsyncIteration:
+            return
+        else:
+            raise Misuse(_SUSPENDED)
+
+
+class ThreadLock(AbstractAsyncContextManager[None]):
+    """A lock among threads, in the engine's colour."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    async def __aenter__(self) -> None:
+        self._lock.acquire()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+
+class Threaded:
+    """A blocking store for an event loop: every call runs, in order, in one worker thread."""
+
+    blocking: ClassVar[bool] = False
+    PORTS = frozenset({"log", "sessions", "blobs", "calls", "counts", "search", "jobs", "care"})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._worker = ThreadPoolExecutor(1, "holdfast-store")
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.PORTS:
+            raise AttributeError(name)
+        return ThreadedPort(getattr(self._store, name), self._worker)
+
+    def close(self) -> None:
+        self._worker.submit(self._store.close).result()
+        self._worker.shutdown()
+
+
+class ThreadedPort:
+    """One port of such a store."""
+
+    def __init__(self, port: object, worker: ThreadPoolExecutor) -> None:
+        self._port = port
+        self._worker = worker
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        method = getattr(self._port, name)
+
+        async def call(*values: Any, **named: Any) -> Any:
+            running = self._worker.submit(lambda: drive(method(*values, **named)))
+            return await asyncio.shield(asyncio.wrap_future(running))
+
+        return call
+
+
+class ThreadedCounter:
+    """A blocking counter for an event loop."""
+
+    blocking: ClassVar[bool] = False
+
+    def __init__(self, counter: Counter, worker: ThreadPoolExecutor) -> None:
+        port = ThreadedPort(counter, worker)
+        self.name, self.tier = counter.name, counter.tier
+        self.count, self.count_request = port.count, port.count_request

@@ -1,0 +1,201 @@
+"""HTTP to one provider: its key goes to its host only, nothing is followed, everything ends.
+
+Rule 1: the key is a header, set for one origin; a redirect is an answer we do not want, not a path.
+Rule 2: nothing waits for ever, and no answer is larger than we can use.
+Rule 3: what goes wrong is told once, here, as a ProviderError; nobody above has heard of httpx2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from holdfast.core.limits import limit_in
+from holdfast.errors import (
+    Denied,
+    Garbled,
+    Misuse,
+    Overflow,
+    ProviderError,
+    Rejected,
+    Throttled,
+    Unreachable,
+)
+from holdfast.model import wire
+
+if TYPE_CHECKING:
+    from httpx2 import Client, Response
+
+SECONDS = 20.0
+LARGEST = 4 * 1024 * 1024
+"""An answer to a question about tokens is small."""
+
+
+class Service(NamedTuple):
+    """Where a provider is, and how it knows us."""
+
+    url: str
+    keys: tuple[str, ...]
+    """Variables that may hold the key."""
+    header: str
+    prefix: str = ""
+    fixed: tuple[tuple[str, str], ...] = ()
+
+
+SERVICES: Final = {
+    "anthropic": Service(
+        "https://api.anthropic.com",
+        ("ANTHROPIC_API_KEY",),
+        "x-api-key",
+        fixed=(("anthropic-version", "2023-06-01"),),
+    ),
+    "openai": Service("https://api.openai.com", ("OPENAI_API_KEY",), "authorization", "Bearer "),
+    "google": Service(
+        "https://generativelanguage.googleapis.com",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "x-goog-api-key",
+    ),
+}
+
+
+class HttpTransport:
+    """A connection to one provider."""
+
+    blocking: ClassVar[bool] = True
+
+    def __init__(
+        self, provider: str, *, key: str = "", url: str = "", seconds: float = SECONDS
+    ) -> None:
+        if provider not in SERVICES:
+            raise Misuse(f"no endpoint of {provider!r} is known here; use {', '.join(SERVICES)}")
+        service = SERVICES[provider]
+        self.provider = provider
+        self._service = service
+        self._url = _origin(url or service.url)
+        self._key = key or key_of(provider)
+        self._seconds = seconds
+        self._client: Client | None = None
+
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+        """Send it, and take the answer; a ProviderError says what to do where that fails."""
+        if not self._key:
+            raise Denied(
+                f"no key for {self.provider}; set {self._service.keys[0]}", provider=self.provider
+            )
+        client = self._opened()
+        import httpx2
+
+        try:
+            answer = self._send(client, path, body, headers)
+        except httpx2.TimeoutException as late:
+            raise Unreachable(
+                f"{self.provider} did not answer within {self._seconds:g} s; try again",
+                provider=self.provider,
+            ) from late
+        except (httpx2.HTTPError, httpx2.InvalidURL) as failed:
+            raise Unreachable(
+                f"{self.provider} cannot be reached: {failed}; check the network, then try again",
+                provider=self.provider,
+            ) from failed
+        if answer[0] == 200:
+            return answer[1]
+        raise failure(self.provider, *answer)
+
+    def _send(
+        self, client: Client, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[int, bytes, Mapping[str, str]]:
+        told = {
+            **headers,
+            **dict(self._service.fixed),
+            "content-type": "application/json",
+            self._service.header: f"{self._service.prefix}{self._key}",
+        }
+        with client.stream("POST", f"{self._url}{path}", content=body, headers=told) as answer:
+            return answer.status_code, self._read(answer), answer.headers
+
+    def _read(self, answer: Response) -> bytes:
+        read = bytearray()
+        for chunk in answer.iter_bytes():
+            read += chunk
+            if len(read) > LARGEST:
+                raise Garbled(f"{self.provider} answers without end", provider=self.provider)
+        return bytes(read)
+
+    def _opened(self) -> Client:
+        if self._client is None:
+            try:
+                from httpx2 import Client
+            except ImportError as absent:
+                raise Misuse(
+                    "asking a provider needs httpx2; pip install 'holdfast[providers]'"
+                ) from absent
+            self._client = Client(follow_redirects=False, timeout=self._seconds)
+        return self._client
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+
+def key_of(provider: str) -> str:
+    """The key that the environment holds for a provider; empty where it holds none."""
+    return next(filter(None, map(os.environ.get, SERVICES[provider].keys)), "")
+
+
+def _origin(url: str) -> str:
+    """Scheme and host; a key is sent over plain HTTP to this machine only."""
+    parts = urlsplit(url)
+    local = parts.hostname in ("127.0.0.1", "::1", "localhost")
+    if not parts.hostname or parts.scheme not in (("http", "https") if local else ("https",)):
+        raise Misuse(f"{url!r} is no address a key may be sent to; it must begin with https://")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def failure(provider: str, status: int, body: bytes, headers: Mapping[str, str]) -> ProviderError:
+    """What an answer that is none means, and what to do about it."""
+    words = _words(body)
+    told: dict[str, Any] = {
+        "provider": provider,
+        "status": status,
+        "request": headers.get("request-id") or headers.get("x-request-id") or "",
+    }
+    said = f"{provider} says {status}: {words}"
+    if status in (401, 403):
+        return Denied(f"{said}; check the key", **told)
+    if status == 429:
+        return Throttled(f"{said}; wait, then try again", after=_seconds(headers), **told)
+    if status >= 500 or status == 408:
+        return Unreachable(f"{said}; try again", **told)
+    if status == 413 or (400 <= status < 500 and _too_long(words)):
+        return Overflow(f"{said}; compact, then send", limit=limit_in(words), **told)
+    if 400 <= status < 500:
+        return Rejected(f"{said}; it will not accept this", **told)
+    return Garbled(f"{said}; no answer to what was asked", raw=body[:1000], **told)
+
+
+def _too_long(words: str) -> bool:
+    small = words.lower()
+    marks = ("too long", "context length", "context_length", "context window", "context size",
+             "maximum number of tokens", "exceed_context_size", "context limit")  # fmt: skip
+    return any(mark in small for mark in marks)
+
+
+def _words(body: bytes) -> str:
+    """What a provider says went wrong, without the JSON around it."""
+    try:
+        told: Any = wire.decode(body, dict[str, Any])
+    except ValueError:
+        return body[:300].decode("utf-8", "replace")
+    error = told.get("error", told)
+    words = error.get("message", error) if isinstance(error, dict) else error
+    return str(words)[:2_000]
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    try:
+        return max(float(headers["retry-after"]), 0.0)
+    except (KeyError, ValueError):
+        return None
