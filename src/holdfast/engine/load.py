@@ -20,22 +20,37 @@ PAGE = 512
 
 async def standing(log: Log, session: str, last: int) -> Folded:
     """What the markers up to an entry leave standing."""
+    return (await _stand(log, session, last))[0]
+
+
+async def _stand(log: Log, session: str, last: int) -> tuple[Folded, tuple[Entry, ...]]:
+    """What stands, and the markers that were read to know it."""
     markers: tuple[Entry, ...] = ()
     before, limit = last + 1, FIRST_PAGE
     while True:
         page = await log.markers(session, before=before, limit=limit)
         markers = (*page, *markers)
         if (state := resume(markers)) is not None:
-            return state
+            return state, markers
         if len(page) < limit:
-            return fold(markers)
+            return fold(markers), markers
         before, limit = page[0].seq, limit * 2
 
 
 async def view(log: Log, session: Session, at: int | None = None) -> View:
     """The session as it is seen at an entry; at its newest when none is named."""
     last = session.head if at is None else min(at, session.head)
-    return View(session=session, folded=await standing(log, session.id, last), last=last)
+    folded, markers = await _stand(log, session.id, last)
+    read = tuple(entry for entry in markers if entry.seq in folded.summaries)
+    return View(session=session, folded=folded, last=last, read=read)
+
+
+async def summaries(log: Log, view: View) -> list[Entry]:
+    """The summaries that stand, in the order they are read."""
+    known = {entry.seq for entry in view.read}
+    rest = tuple(span for span in view.standing if span.first not in known)
+    found = [*view.read, *(await read(log, view.session.id, rest) if rest else ())]
+    return sorted(found, key=place_of)
 
 
 async def pages(log: Log, session: str, spans: Spans) -> AsyncIterator[tuple[Entry, ...]]:
@@ -59,14 +74,13 @@ async def read(log: Log, session: str, spans: Spans) -> list[Entry]:
 
 async def seen(log: Log, view: View) -> AsyncIterator[list[Entry]]:
     """The visible messages and the standing summaries, in the order they are read, in pages."""
-    summaries = await read(log, view.session.id, view.standing) if view.standing else []
-    summaries.sort(key=place_of)
+    standing = await summaries(log, view)
     async for page in pages(log, view.session.id, view.spans):
         shown: list[Entry] = []
         for entry in page:
             if isinstance(entry.body, Message):
-                while summaries and place_of(summaries[0]) < entry.seq:
-                    shown.append(summaries.pop(0))
+                while standing and place_of(standing[0]) < entry.seq:
+                    shown.append(standing.pop(0))
                 shown.append(entry)
         yield shown
-    yield summaries
+    yield standing

@@ -15,6 +15,8 @@ class View(Struct, frozen=True, kw_only=True):
     folded: Folded
     last: int
     """The newest entry that is taken into account."""
+    read: tuple[Entry, ...] = ()
+    """Standing summaries that were read already."""
 
     @property
     def spans(self) -> Spans:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Marker, Summary
-from holdfast.model.message import Message, Role
+from holdfast.model.message import Message, Part
 from holdfast.model.reply import Call
-from holdfast.model.span import Span, Spans
+from holdfast.model.span import OPEN, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
@@ -19,6 +19,7 @@ from holdfast.stores.sql.lineage import Lineage, number_of_session, of_session, 
 from holdfast.stores.sql.places import (
     MOST_ENTRIES,
     MOST_PARTS,
+    ORDINAL_BITS,
     entry_of,
     parts_of,
     place,
@@ -28,6 +29,7 @@ from holdfast.stores.sql.places import (
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""
 
+LAST_ORDINAL = MOST_PARTS - 1
 MOST_ROWS = MOST_PARTS + 512
 """Parts that are read at once: any entry's, and few enough to be held."""
 
@@ -36,6 +38,7 @@ _ADVANCE = (
     "last_marker = coalesce(head + ?, last_marker), compacted = coalesce(?, compacted), "
     "updated = CASE WHEN updated > ? THEN updated ELSE ? END WHERE id = ?"
 )
+_NO_MORE: tuple[int, int, int, bytes, bytes | None] = (OPEN, 0, 0, b"", None)
 _INSERT_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_PART = "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT_MARKER = "INSERT INTO markers VALUES (?, ?, ?)"
@@ -199,31 +202,46 @@ class SqlLog:
         if not entries:
             return [], True
         markers = self._markers(entries)
-        parts = self._parts(entries[0][0], entries[-1][0])
+        parts = self._db.rows(_PARTS, (*parts_of(entries[0][0], entries[-1][0]), MOST_ROWS))
+        most = PAGE_BYTES if bound else OPEN
+        try:
+            return self._entries(session, entries, parts, markers, most, rows.quick_part)
+        except rows.GARBLED:  # a surrogate, or garbage: look at each part with care
+            return self._entries(session, entries, parts, markers, most, None)
+
+    def _entries(
+        self,
+        session: str,
+        entries: list[Row],
+        found: list[Row],
+        markers: dict[int, bytes],
+        most: int,
+        decode: Callable[[bytes], Part] | None,
+    ) -> tuple[list[Entry], bool]:
+        """The entries of these rows; fewer where they hold too much; whether none is missing."""
+        cut = len(found) == MOST_ROWS
         made: list[Entry] = []
-        held, index, many = 0, 0, len(parts)
+        parts, held = iter(found), 0
+        at, count, size, data, blob = next(parts, _NO_MORE)
         for row in entries:
-            at, kind = row[0], row[2]
-            start, end = index, parts_of(at, at)[1]
-            while index < many and parts[index][0] <= end:
-                index += 1
-            if bound and made and (held > PAGE_BYTES or (index == many == MOST_ROWS)):
+            if held > most:
                 return made, False
-            own = parts[start:index]
-            held += sum([part[2] for part in own])
-            body = self._message(row[3], own) if kind == "message" else _marker(markers, at)
-            made.append(rows.entry(session, row, body, tuple([part[1] for part in own])))
+            if row[2] != "message":
+                made.append(rows.entry(session, row, _marker(markers, row[0]), ()))
+                continue
+            own: list[Part] = []
+            counts: list[int] = []
+            end = row[0] << ORDINAL_BITS | LAST_ORDINAL
+            while at <= end:
+                content = data if blob is None else self._blob(at, blob)
+                own.append(decode(content) if decode else rows.part(at, content))
+                counts.append(count)
+                held += size
+                at, count, size, data, blob = next(parts, _NO_MORE)
+            if cut and made and at == OPEN:
+                return made, False  # more of its parts may follow
+            made.append(rows.entry(session, row, Message(row[3], tuple(own)), tuple(counts)))
         return made, True
-
-    def _parts(self, first: int, last: int) -> list[Row]:
-        return self._db.rows(_PARTS, (*parts_of(first, last), MOST_ROWS))
-
-    def _message(self, role: Role, parts: list[Row]) -> Message:
-        read = [
-            rows.part(at, data if data is not None else self._blob(at, blob))
-            for at, _, _, data, blob in parts
-        ]
-        return Message(role, tuple(read))
 
     def _blob(self, at: int, hash: bytes) -> bytes:
         found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (hash,))
