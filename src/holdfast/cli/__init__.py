@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from holdfast.cli.completion import completion
+from holdfast.cli.context import context, explain
 from holdfast.cli.demo import demo
 from holdfast.cli.doctor import doctor
 from holdfast.cli.erase import erase
@@ -34,7 +35,19 @@ def main(ctx: click.Context, store: str | None, as_json: bool) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (sessions, show, fork, rename, archive, erase, doctor, demo, completion):
+for command in (
+    sessions,
+    show,
+    context,
+    explain,
+    fork,
+    rename,
+    archive,
+    erase,
+    doctor,
+    demo,
+    completion,
+):
     main.add_command(command)
 
 __all__ = ["main"]

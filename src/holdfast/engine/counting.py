@@ -1,8 +1,8 @@
 """How large the window to send really is: an estimate first, and certainty where it matters.
 
 The estimate is corrected by what this session's calls have reported, and anchored on the last of
-them while nothing but the tail has changed. Only when it might not fit at the worst is the exact
-counter asked, or the provider; parts that were counted once are never counted again.
+them while nothing but the tail has changed. Only when it might not fit if the estimate were far off
+is the exact counter asked, or the provider; parts that were counted once are never counted again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from holdfast.core.calibrate import SLACK, anchored, calibrated, counted, ratio
+from holdfast.core.calibrate import SLACK, anchored, calibrated, certain, counted, ratio
 from holdfast.core.count import MESSAGE, frame, media_of, texts, tool_text, unsure
 from holdfast.core.estimate import BOUND
 from holdfast.engine.plugins import codec
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 FORMATS = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
 """The format in which a provider's endpoint counts."""
+
+HOPE = 2.0
+"""Where counting costs little, up to twice the room is counted before it is said not to fit."""
 
 
 class Counting:
@@ -55,7 +58,7 @@ class Counting:
 
     def hopeful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens, as much as may turn out to fit after all."""
-        return tuned(budget, (1 + BOUND) / self.ratio)
+        return tuned(budget, (HOPE if self._profile.tokenizer else 1 + BOUND) / self.ratio)
 
     def careful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens: what will fit, if need be at the worst."""
@@ -68,7 +71,7 @@ class Counting:
         """The count of a window: as sure as it has to be."""
         about = self.about(window, estimated, shown.epoch)
         always = self._policy.counts_with == "exact" and self._profile.tokenizer
-        if about.most <= window.budget.room and not always:
+        if certain(about, window.budget) and not always:
             return about
         return await self._sure(window, shown) or about
 

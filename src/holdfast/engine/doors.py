@@ -14,6 +14,7 @@ from itertools import chain
 from os import PathLike
 from typing import Any, cast
 
+from holdfast.core.explain import Absence
 from holdfast.core.toolcalls import ToolState
 from holdfast.engine.engine import Engine
 from holdfast.engine.explaining import Explained
@@ -96,6 +97,14 @@ class BlockingSession:
     def explain(self, entry: str = "", **given: Any) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return drive(self._inner.explain(entry, **given))
+
+    def explain_now(self) -> Explained:
+        """What would be sent now, with the system prompt and tools of the newest call."""
+        return drive(self._inner.explain_now())
+
+    def why_absent(self, entry: str) -> Absence:
+        """Which marker keeps an entry out of the window."""
+        return drive(self._inner.why_absent(entry))
 
     def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from holdfast.core.explain import Absence, Difference, Line, absent, difference, explain
 from holdfast.core.fold import in_force
@@ -17,7 +18,7 @@ from holdfast.model import wire
 from holdfast.model.log import Clear, Entry, Rewind, Summary
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
-from holdfast.model.span import Span
+from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.window import Options, Window
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
     """The request of a past call, from the log and what the call was given."""
     if not call.given:
         raise Unknown("request of call", call.id, (), "it was not made through window().request()")
-    given = wire.decode(await session.store.calls.kept(session.id, call.given), Given)
+    given = await _given(session, call)
     profile = session.catalogue.profile(given.model)
     turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
     window, _ = await turn.of(await session.view(str(call.head)))
@@ -75,21 +76,50 @@ async def call_of(session: OpenSession, entry: str) -> Call | None:
 
 
 async def explain_session(session: OpenSession, entry: str = "", **given: Any) -> Explained:
-    """What the call behind an entry had in front of it, or what would be sent now."""
+    """What the call behind an entry, or else the newest one, had in front of it.
+
+    Where there is no such call it is what would be sent now; with `given`, what would be sent
+    with that.
+    """
+    if given:
+        return await _explain_preview(session, **given)
     newest = await session.store.calls.newest(session.id, 1)
     call = await call_of(session, entry) if entry else next(iter(newest), None)
-    if call and call.given and not given:
-        return await _of_call(session, call)
+    return await _of_call(session, call) if call and call.given else await explain_now(session)
+
+
+async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
     made = await session.preview(compact=False, **given)
-    lines = explain(made.window, made.profile)
-    view = await session.view()
     return Explained(
         model=made.window.model,
-        lines=lines,
+        lines=explain(made.window, made.profile),
         tokens=made.tokens,
         room=made.window.budget.room,
+        absent=await absences(session, (await session.view()).last),
+    )
+
+
+async def explain_now(session: OpenSession) -> Explained:
+    """What would be sent now, with the system prompt and tools of the newest call."""
+    newest = await session.store.calls.newest(session.id, 1)
+    given = await _given(session, newest[0]) if newest and newest[0].given else Given()
+    model = session.info.model or given.model or (newest[0].model if newest else "") or "unknown"
+    given = replace(given, model=model, policy=given.policy or session.info.policy)
+    profile = session.catalogue.profile(model)
+    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
+    view = await session.view()
+    window, _ = await turn.of(view)
+    return Explained(
+        model=model,
+        lines=explain(window, profile),
+        tokens=window.tokens.tokens,
+        room=window.budget.room,
         absent=await absences(session, view.last),
     )
+
+
+async def _given(session: OpenSession, call: Call) -> Given:
+    return wire.decode(await session.store.calls.kept(session.id, call.given), Given)
 
 
 async def _of_call(session: OpenSession, call: Call) -> Explained:
@@ -111,6 +141,13 @@ async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
     standing = in_force(known)
     first = [seq for entry in standing if (seq := hides(entry))]
     return tuple(dict.fromkeys(absent(seq, None, standing) for seq in first))
+
+
+async def why_absent(session: OpenSession, entry: str) -> Absence:
+    """Which marker keeps an entry out of the window; none where it is in it."""
+    seq = await session.seq(entry)
+    known = await markers(session.store.log, session.id, EVERYTHING)
+    return absent(seq, None, in_force(known))
 
 
 def hides(marker: Entry) -> int:

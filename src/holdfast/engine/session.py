@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
+from holdfast.core.explain import Absence
 from holdfast.core.fold import REVERSIBLE
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
-from holdfast.engine.explaining import Explained, explain_session
+from holdfast.engine.explaining import Explained, explain_now, explain_session, why_absent
 from holdfast.engine.turns import Turns
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
@@ -178,6 +179,14 @@ class OpenSession:
     async def explain(self, entry: str = "", **given: Any) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return await explain_session(self, entry, **given)
+
+    async def explain_now(self) -> Explained:
+        """What would be sent now, with the system prompt and tools of the newest call."""
+        return await explain_now(self)
+
+    async def why_absent(self, entry: str) -> Absence:
+        """Which marker keeps an entry out of the window."""
+        return await why_absent(self, entry)
 
     async def size(self) -> int:
         """How many bytes its own entries hold, without what it shares with its parent."""

@@ -1,0 +1,163 @@
+"""`holdfast context` and `holdfast explain`: what is in the window, from where, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import Asked, common, find, session_argument
+
+if TYPE_CHECKING:
+    from holdfast.core.explain import Line
+    from holdfast.engine.explaining import Explained
+
+COLOURS = (
+    "blue", "magenta", "cyan", "green", "yellow", "red", "bright_blue", "bright_magenta",
+    "bright_cyan", "bright_green", "bright_yellow", "bright_red", "white",
+)  # fmt: skip
+MARKS = "█▓▒░"
+"""Sections take turns with these, so that the picture can be read without colours too."""
+
+
+@click.command()
+@session_argument
+@common
+def context(asked: Asked, session: str) -> None:
+    """Show what fills the window, as a picture and as a table."""
+    from holdfast.cli.terminal import emit
+
+    with asked.open() as hf:
+        told = hf.session(find(hf, session).id).explain_now()
+    if asked.json:
+        emit(as_value(told))
+    else:
+        draw(told)
+
+
+@click.command()
+@session_argument
+@click.option("--entry", metavar="ENTRY", default="",
+              help="The reply whose call is explained, or an entry that is missing.")  # fmt: skip
+@common
+def explain(asked: Asked, session: str, entry: str) -> None:
+    """Say for each block of a call where it is from, what it took, and which rule kept it."""
+    from holdfast.cli.terminal import emit, say
+
+    with asked.open() as hf:
+        opened = hf.session(find(hf, session).id)
+        told = opened.explain(entry)
+        gone = opened.why_absent(entry) if entry else None
+    if asked.json:
+        emit({**as_value(told), "entry": gone and {"seq": gone.seq, "why": gone.why}})
+        return
+    draw(told, blocks=True)
+    if gone and gone.marker:
+        say(f"Entry {gone.seq} is not in the window: {gone.why}.")
+
+
+def as_value(told: Explained) -> dict[str, Any]:
+    """An explanation as JSON: every key, always."""
+    return {
+        "model": told.model,
+        "tokens": told.tokens,
+        "room": told.room,
+        "over": max(0, told.tokens - told.room),
+        "call": told.call.id if told.call else None,
+        "matches": told.matches,
+        "sections": sections(told.lines),
+        "blocks": [
+            {name: getattr(line, name) for name in line.__struct_fields__} for line in told.lines
+        ],
+        "absent": [{"seq": a.seq, "marker": a.marker, "why": a.why} for a in told.absent],
+    }
+
+
+def sections(lines: tuple[Line, ...]) -> dict[str, int]:
+    """Tokens by section, in the order of the window."""
+    found: dict[str, int] = {}
+    for line in lines:
+        found[line.section] = found.get(line.section, 0) + line.tokens
+    return found
+
+
+def draw(told: Explained, *, blocks: bool = False) -> None:
+    """The window as people look at it: a bar of its sections, and the table behind it."""
+    from rich.text import Text
+
+    from holdfast.cli.terminal import console
+
+    screen = console()
+    share = told.tokens / told.room if told.room else 0.0
+    screen.print(
+        Text.assemble(
+            (told.model, "bold"), f"  {told.tokens:,} of {told.room:,} tokens ({share:.0%})"
+        )
+    )
+    screen.print(bar(told, screen.width))
+    screen.print(block_table(told) if blocks else section_table(told))
+    for line in _notes(told):
+        screen.print(line, style="dim")
+
+
+def bar(told: Explained, width: int) -> Any:
+    """The sections side by side, each as wide as its share; what is free is dotted."""
+    from rich.text import Text
+
+    whole = max(told.room, told.tokens, 1)
+    picture = Text()
+    for index, (_, tokens) in enumerate(sections(told.lines).items()):
+        columns = max(1, round(tokens / whole * (width - 1)))
+        mark = MARKS[index % len(MARKS)]
+        picture.append(mark * columns, style=COLOURS[index % len(COLOURS)])
+    free = max(0, width - 1 - len(picture.plain))
+    picture.append("·" * free, style="dim")
+    return picture
+
+
+def section_table(told: Explained) -> Any:
+    """One row for each section."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, justify in (("", "left"), ("section", "left"), ("tokens", "right"),
+                          ("share", "right"), ("blocks", "right")):  # fmt: skip
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for index, (name, tokens) in enumerate(sections(told.lines).items()):
+        many = sum(line.section == name for line in told.lines)
+        mark = Text(MARKS[index % len(MARKS)], style=COLOURS[index % len(COLOURS)])
+        share = f"{tokens / max(told.tokens, 1):.1%}"
+        table.add_row(mark, name, f"{tokens:,}", share, f"{many:,}")
+    free = max(0, told.room - told.tokens)
+    table.add_row(Text("·", style="dim"), "free", f"{free:,}", "", "")
+    return table
+
+
+def block_table(told: Explained) -> Any:
+    """One row for each block, with its price where one is known."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("tokens", justify="right")
+    table.add_column("cached")
+    table.add_column("cost", justify="right")
+    for name in ("section", "role", "source", "rule"):
+        table.add_column(name, overflow="fold")
+    for line in told.lines:
+        cost = "" if line.cost is None else f"${line.cost / 1e9:.6f}"
+        cached = "yes" if line.cached else ""
+        table.add_row(
+            f"{line.tokens:,}", cached, cost, line.section, line.role, line.source, line.rule
+        )
+    return table
+
+
+def _notes(told: Explained) -> list[str]:
+    notes = [f"Entry {a.seq} and on: {a.why}." for a in told.absent]
+    if told.matches is not None:
+        same = "is byte for byte" if told.matches else "differs from"
+        notes.append(f"The request rebuilt from the log {same} the one that was sent.")
+    if told.tokens > told.room:
+        notes.append(f"It is {told.tokens - told.room:,} tokens over: the next window sheds.")
+    return notes
