@@ -22,6 +22,11 @@ SLACK: Final = 32
 """Tokens by which even a short text may be off: frames, a line put in by repair."""
 
 
+FAR: Final = 4
+"""An estimate is trusted where four times its error would do no harm: it may then be off by half.
+One text in a hundred strays further than its error; tables and the like by up to a half."""
+
+
 def ratio(pairs: Iterable[tuple[int, int]], start: float = 1.0) -> float:
     """How many tokens a model reports for each one estimated, from (estimated, reported) pairs."""
     learned = start
@@ -53,6 +58,11 @@ def error(tokens: int) -> int:
 def counted(tokens: int, tier: Tier, unsure: int) -> Count:
     """A count of which some part (seals, pictures) is still an estimate."""
     return Count(tokens=tokens, tier=tier, error=ceil(unsure * BOUND))
+
+
+def certain(count: Count, budget: Budget) -> bool:
+    """Whether a prompt would fit even if its estimate is off by far more than estimates are."""
+    return count.tokens + FAR * count.error <= budget.room
 
 
 def excess(count: Count, budget: Budget) -> int:

@@ -25,7 +25,9 @@ _PATTERNS: Final = tuple(
         r"\bn_ctx\w*\W{1,5}NUMBER",
         r"truncating input prompt\W+limit=NUMBER",
         # llama.cpp: request (1407 tokens) exceeds the available context size (256 tokens)
-        r"context (?:size|length|window)(?: limit)?(?: of| is|:)?\s*\(?NUMBER\s*tokens",
+        r"context (?:size|length|window)(?: limit)?(?: of| is|:)?(?: only)?\s*\(?NUMBER\s*tokens",
+        # Mistral: … too large for model with 32768 maximum context length
+        r"with NUMBER (?:tokens? )?max(?:imum)? context",
         # Mistral, Groq, xAI, TGI: … limit of 32768 tokens; must be <= 4096
         r"(?:limit|maximum)(?: prompt length| context length)?(?: is| of|:)\s*NUMBER(?: tokens)?",
         r"`?inputs`?.{0,60}must (?:have less than|be ?<=) NUMBER",
