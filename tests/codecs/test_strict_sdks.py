@@ -17,6 +17,10 @@ from tests.codecs.sdks import sdk
 from tests.codecs.strict_requests import SPOKEN
 
 
+def told(usage: Any) -> tuple[int, int, int]:
+    return usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_anthropic_sdk_round_trips(stream: bool) -> None:
     anthropic = sdk("anthropic")
@@ -39,12 +43,7 @@ def test_the_anthropic_sdk_round_trips(stream: bool) -> None:
         assert kinds == ["thinking", "text", "tool_use", "tool_use"]
         assert reply.content[2].input == {"path": "ü.py"}
         assert reply.stop_reason == "tool_use"
-        usage = reply.usage
-        assert (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens) == (
-            7,
-            100,
-            30,
-        )
+        assert told(reply.usage) == (7, 100, 30)
         results = [
             {"type": "tool_result", "tool_use_id": block.id, "content": "x"}
             for block in reply.content[2:]

@@ -45,7 +45,8 @@ def a6(case: Case) -> Found:
         if tokens and not all(_kept(case, id, tokens) for id in called(said[index])):
             yield _modified(index)
     opening = next(iter(contents(said[running[0]])), {})
-    if kind == "enabled" and opening.get("type") not in THOUGHTS:
+    # What lies before a compaction block is dropped; what must follow it is not documented.
+    if kind == "enabled" and opening.get("type") not in (*THOUGHTS, "compaction"):
         yield (
             f"messages.{running[0]}.content.0.type: Expected `thinking` or `redacted_thinking`, "
             f"but found `{opening.get('type')}`. When `thinking` is enabled, a final `assistant` "

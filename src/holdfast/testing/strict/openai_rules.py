@@ -52,7 +52,7 @@ def o1(case: Case) -> Found:
     for index, item in enumerate(seen):
         if item.get("type") in CALLS and item.get("call_id"):
             want = (f"{item['type']}_output", item["call_id"])
-            if want not in {(i.get("type"), i.get("call_id")) for i in seen[index + 1 :]}:
+            if want not in {(each.get("type"), _answers(each)) for each in seen[index + 1 :]}:
                 kind = CALLS[item["type"]]
                 yield _input(f"No tool output found for {kind} {item['call_id']}.", "O1")
 
@@ -63,10 +63,15 @@ def o2(case: Case) -> Found:
     for item in context(case):
         if item.get("type") in CALLS:
             known.add((f"{item['type']}_output", item.get("call_id")))
-        elif item.get("type") in OUTPUTS and (item["type"], item.get("call_id")) not in known:
+        elif item.get("type") in OUTPUTS and (item["type"], _answers(item)) not in known:
             kind = OUTPUTS[item["type"]]
-            words = f"No tool call found for {kind} output with call_id {item.get('call_id')}."
+            words = f"No tool call found for {kind} output with call_id {_answers(item)}."
             yield _input(words, "O2")
+
+
+def _answers(item: Item) -> Any:
+    """The call an output belongs to; a local shell's output names it in `id`."""
+    return item.get("call_id") or item.get("id")
 
 
 def o3(case: Case) -> Found:
