@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -77,6 +77,7 @@ def test_any_repaired_window_gives_a_request_without_violations(given: Window) -
     json.dumps(request)
 
 
+@settings(max_examples=50)
 @given(windows())
 def test_what_is_said_later_changes_nothing_that_was_sent_before(given: Window) -> None:
     """The parts of a window's beginning are a prefix of the parts of the whole, at any length."""

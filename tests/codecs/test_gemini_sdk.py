@@ -16,9 +16,10 @@ from holdfast.model.message import Reasoning, Text
 from holdfast.model.profile import Profile
 from holdfast.model.window import Options, Window
 from tests.codecs.gemini_windows import events, model_parts, response, windows
+from tests.codecs.sdks import sdk
 
-genai = pytest.importorskip("google.genai")
-from google.genai import types  # noqa: E402
+genai = sdk("google.genai")
+types = genai.types
 
 CODEC = Gemini()
 
