@@ -92,9 +92,8 @@ class BuiltIn:
         learned = self._learned.get(model.lower(), {})
         if base := own.get("extends"):
             if base in seen:
-                raise Misuse(
-                    f"{model} extends itself, by way of {' → '.join(seen)}; break the ring"
-                )
+                ring = " → ".join((*seen, model, base))
+                raise Misuse(f"a profile extends itself: {ring}; break the ring")
             told = asdict(self._make(base, user, (*seen, model)))
         else:
             told = self._known(reading(model))
@@ -148,6 +147,7 @@ def _finished(model: str, told: Told, sure: set[str]) -> Profile:
         **told,
         "name": model,
         "window": window,
+        "input_limit": min(told.get("input_limit", 0), window),
         "output_limit": output,
         "assumed": tuple(name for name in told.get("assumed", NEEDED) if name not in sure),
     }
