@@ -231,6 +231,10 @@ class Catalogue(Protocol):
         """A policy by its name, or by the path of its file."""
         ...
 
+    def models(self) -> tuple[str, ...]:
+        """Names of models that are known, the common ones first."""
+        ...
+
     def learn(self, model: str, **told: Any) -> Profile:
         """Keep what an endpoint or its error has said of a model, such as `window=8192`."""
         ...
@@ -256,6 +260,8 @@ class Counter(Protocol):
     async def count_request(self, request: dict[str, Any], format: str) -> Count | None:
         """How many a whole request takes; None where this counter cannot tell."""
         ...
+
+    def close(self) -> None: ...
 
 
 class Transport(Protocol):

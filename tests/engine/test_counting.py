@@ -43,6 +43,9 @@ class Sized:
     def policy(self, name: str) -> Policy:
         return policy(name)
 
+    def models(self) -> tuple[str, ...]:
+        return self._inner.models()
+
     def learn(self, model: str, **told: Any) -> Profile:
         return self._inner.learn(model, **told)
 
@@ -67,6 +70,8 @@ class Endpoint:
         if self.tokens is None:
             raise Unreachable("anthropic cannot be reached; try again")
         return Count(tokens=self.tokens, tier="provider")
+
+    def close(self) -> None: ...
 
 
 def opened(window: int, endpoint: Any = None) -> Holdfast:

@@ -54,6 +54,12 @@ class Small:
     def policy(self, name: str) -> Policy:
         return policy(name)
 
+    def models(self) -> tuple[str, ...]:
+        return ()
+
+    def learn(self, model: str, **told: Any) -> Profile:
+        return self.profile(model)
+
 
 def opened(window: int) -> Holdfast:
     clock = SystemClock()

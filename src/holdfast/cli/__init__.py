@@ -6,11 +6,13 @@ import click
 
 from holdfast.cli.completion import completion
 from holdfast.cli.context import context, explain
+from holdfast.cli.count import count
 from holdfast.cli.demo import demo
 from holdfast.cli.doctor import doctor
 from holdfast.cli.erase import erase
 from holdfast.cli.frame import Commands
 from holdfast.cli.listing import sessions
+from holdfast.cli.models import models
 from holdfast.cli.options import Asked
 from holdfast.cli.show import show
 from holdfast.cli.verbs import archive, fork, rename
@@ -40,6 +42,8 @@ for command in (
     show,
     context,
     explain,
+    count,
+    models,
     fork,
     rename,
     archive,

@@ -84,6 +84,9 @@ class ProviderCounter:
         answer = await self._transport.post(path, wire.encode(body), headers)
         return Count(tokens=self._number(answer, endpoint), tier=self.tier)
 
+    def close(self) -> None:
+        self._transport.close()
+
     def _number(self, answer: bytes, endpoint: Endpoint) -> int:
         try:
             told = wire.decode(answer, dict[str, Any])

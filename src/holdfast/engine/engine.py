@@ -167,8 +167,10 @@ class Engine:
         return await self.store.care.repair(findings)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store, and of the endpoint that counts."""
         self.store.close()
+        if self.endpoint:
+            self.endpoint.close()
 
 
 def _places(directory: str | PathLike[str]) -> tuple[str, str]:

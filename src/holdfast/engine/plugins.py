@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
+from holdfast.model.window import Count
 from holdfast.ports import Catalogue, Codec, Counter, Store
 
 STORES = {
@@ -88,6 +89,17 @@ def codec(format: str) -> Codec:
 def counter(name: str) -> Counter:
     """The counter of a vocabulary."""
     return cast(Counter, _find("counters", "vocabulary", COUNTERS, name)(name))
+
+
+def count_stream(chunks: Iterable[str], vocabulary: str) -> Count:
+    """The exact count of a text of any length, chunk by chunk."""
+    return cast(Count, _load("holdfast.counters.exact:count_stream")(chunks, vocabulary))
+
+
+def endpoint(provider: str, model: str = "", *, key: str = "", url: str = "") -> Counter:
+    """What counts for a provider by asking it; key and address are those its SDK would use."""
+    transport = _load("holdfast.providers.transport:HttpTransport")(provider, key=key, url=url)
+    return cast(Counter, _load("holdfast.counters.provider:ProviderCounter")(transport, model))
 
 
 @cache

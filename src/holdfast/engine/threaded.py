@@ -106,3 +106,4 @@ class ThreadedCounter:
         port = ThreadedPort(counter, worker)
         self.name, self.tier = counter.name, counter.tier
         self.count, self.count_request = port.count, port.count_request
+        self.close = counter.close

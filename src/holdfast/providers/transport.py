@@ -39,6 +39,8 @@ class Service(NamedTuple):
     url: str
     keys: tuple[str, ...]
     """Variables that may hold the key."""
+    base: str
+    """The variable that may name another address, as the provider's own SDK has it."""
     header: str
     prefix: str = ""
     fixed: tuple[tuple[str, str], ...] = ()
@@ -48,13 +50,21 @@ SERVICES: Final = {
     "anthropic": Service(
         "https://api.anthropic.com",
         ("ANTHROPIC_API_KEY",),
+        "ANTHROPIC_BASE_URL",
         "x-api-key",
         fixed=(("anthropic-version", "2023-06-01"),),
     ),
-    "openai": Service("https://api.openai.com", ("OPENAI_API_KEY",), "authorization", "Bearer "),
+    "openai": Service(
+        "https://api.openai.com",
+        ("OPENAI_API_KEY",),
+        "OPENAI_BASE_URL",
+        "authorization",
+        "Bearer ",
+    ),
     "google": Service(
         "https://generativelanguage.googleapis.com",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "GOOGLE_GEMINI_BASE_URL",
         "x-goog-api-key",
     ),
 }
@@ -73,7 +83,7 @@ class HttpTransport:
         service = SERVICES[provider]
         self.provider = provider
         self._service = service
-        self._url = _origin(url or service.url)
+        self._url = _origin(url or os.environ.get(service.base) or service.url)
         self._key = key or key_of(provider)
         self._seconds = seconds
         self._client: Client | None = None
@@ -146,12 +156,12 @@ def key_of(provider: str) -> str:
 
 
 def _origin(url: str) -> str:
-    """Scheme and host; a key is sent over plain HTTP to this machine only."""
+    """Where paths begin, without the version; plain HTTP is for this machine only."""
     parts = urlsplit(url)
     local = parts.hostname in ("127.0.0.1", "::1", "localhost")
     if not parts.hostname or parts.scheme not in (("http", "https") if local else ("https",)):
         raise Misuse(f"{url!r} is no address a key may be sent to; it must begin with https://")
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
 
 
 def failure(provider: str, status: int, body: bytes, headers: Mapping[str, str]) -> ProviderError:

@@ -1,0 +1,108 @@
+"""`holdfast count`: how many tokens a file takes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import Asked, common
+
+if TYPE_CHECKING:
+    from holdfast.engine.measure import Measured
+    from holdfast.model.profile import Profile
+    from holdfast.model.window import Tier
+
+CHUNK = 1 << 20
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("-m", "--model", metavar="MODEL", default="", help="Count as this model does.")
+@click.option(
+    "--tier",
+    type=click.Choice(["estimate", "exact", "provider"]),
+    help="How to know: quickly, by the model's vocabulary, or by asking its provider.",
+)
+@common
+def count(asked: Asked, file: str, model: str, tier: Tier | None) -> None:
+    """Count the tokens of FILE, or of what is piped in with `-`.
+
+    Text, pictures and PDFs. Without --tier the count is exact where the model's vocabulary is
+    public, and an estimate where it is not.
+    """
+    from holdfast.engine.measure import measure
+    from holdfast.engine.plugins import catalogue
+    from holdfast.model.profile import Profile
+
+    profile = catalogue().profile(model) if model else Profile(name="")
+    chosen = tier or ("exact" if profile.tokenizer or not model else "estimate")
+    told = measure(_chunks(file), profile, chosen)
+    if asked.json:
+        _emit(told, profile)
+    else:
+        _say(told, profile)
+
+
+def _chunks(file: str) -> Iterator[bytes]:
+    """What is in a file, a piece at a time."""
+    if file == "-":
+        stream = sys.stdin.buffer
+        while chunk := stream.read(CHUNK):
+            yield chunk
+        return
+    from holdfast.errors import Misuse
+
+    try:
+        with open(file, "rb") as opened:
+            while chunk := opened.read(CHUNK):
+                yield chunk
+    except OSError as error:
+        raise Misuse(
+            f"{file} cannot be read: {error.strerror}; name a file, or - for a pipe"
+        ) from None
+
+
+def _emit(told: Measured, profile: Profile) -> None:
+    from holdfast.cli.terminal import emit
+
+    value: dict[str, Any] = {
+        "tokens": told.count.tokens,
+        "tier": told.count.tier,
+        "error": told.count.error,
+        "model": profile.name,
+        "vocabulary": _vocabulary(told, profile),
+        "kind": told.kind,
+        "bytes": told.bytes,
+    }
+    emit(value)
+
+
+def _vocabulary(told: Measured, profile: Profile) -> str:
+    from holdfast.engine.measure import DEFAULT
+
+    exact = told.count.tier == "exact"
+    return (profile.tokenizer or ("" if profile.name else DEFAULT)) if exact else ""
+
+
+def _say(told: Measured, profile: Profile) -> None:
+    from holdfast.cli.terminal import one_line, say
+    from holdfast.cli.wording import many, size
+
+    by = {
+        "estimate": "by estimate",
+        "exact": f"exactly, by {_vocabulary(told, profile)}",
+        "provider": f"as {profile.provider} counts",
+    }
+    off = f", give or take {told.count.error:,}" if told.count.error else ""
+    about = "about " if told.count.tier == "estimate" else ""
+    who = f" for {profile.name}" if profile.name else ""
+    say(one_line(
+        f"{about}{many(told.count.tokens, 'token')}{who} {by[told.count.tier]}{off} "
+        f"· {told.kind} of {size(told.bytes)}"
+    ))  # fmt: skip
+    if profile.name and told.kind == "text":
+        share = told.count.tokens / profile.window
+        say(f"{share:.1%} of a window of {profile.window:,}", "dim")

@@ -1,0 +1,152 @@
+"""`holdfast models`: what is known of models, and what is only assumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import Asked, common
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from holdfast.model.profile import Price, Profile
+
+NANO = 1_000_000_000
+BUCKETS = ("input", "output", "cache_read", "cache_write", "cache_write_long")
+
+
+@click.command()
+@click.argument("name", required=False, default="")
+@common
+def models(asked: Asked, name: str) -> None:
+    """Show what a model holds, costs and can do; without NAME, list the common ones."""
+    from holdfast.cli.terminal import console, emit, say
+    from holdfast.engine.plugins import catalogue
+
+    known = catalogue()
+    if name:
+        found = [known.profile(name)]
+    else:
+        found = [one for one in map(known.profile, known.models()) if _talks(one)]
+    if asked.json:
+        for one in found:
+            emit(as_value(one))
+    elif name:
+        _card(found[0])
+    else:
+        console().print(_table(found))
+        say("Prices in dollars for a million tokens. See one with  holdfast models NAME", "dim")
+
+
+def _talks(profile: Profile) -> bool:
+    """Whether a model is one to talk to: no embeddings, no pictures, no sound."""
+    told = "window" not in profile.assumed and "tools" in profile.abilities
+    return told and any(price.output for price in profile.prices)
+
+
+def as_value(profile: Profile) -> dict[str, Any]:
+    """A profile as JSON: every key, always; prices in dollars for a million tokens."""
+    names = (
+        "name", "provider", "window", "input_limit", "output_limit", "tokenizer", "ratio",
+        "price_version", "cache_seconds", "cache_minimum", "request_bytes", "most_images",
+        "most_tools", "page_tokens",
+    )  # fmt: skip
+    return {
+        **{name: getattr(profile, name) for name in names},
+        "prices": [_dollars(price) for price in profile.prices],
+        "abilities": sorted(profile.abilities),
+        "assumed": list(profile.assumed),
+    }
+
+
+def _dollars(price: Price) -> dict[str, float | int]:
+    return {"above": price.above, **{name: getattr(price, name) / NANO for name in BUCKETS}}
+
+
+def _money(price: int) -> str:
+    return f"{price / NANO:.4f}".rstrip("0").rstrip(".") if price else "0"
+
+
+def _short(tokens: int) -> str:
+    """A number of tokens in three or four digits: 8192, 128k, 1.05M."""
+    if tokens < 10_000:
+        return str(tokens)
+    if tokens < 1_000_000:
+        return f"{tokens / 1000:.0f}k"
+    return f"{tokens / 1_000_000:.2f}".rstrip("0").rstrip(".") + "M"
+
+
+def _table(found: list[Profile]) -> Table:
+    from rich.table import Table
+
+    from holdfast.cli.terminal import NOTHING, fitted
+
+    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    made.add_column("model", style="cyan", no_wrap=True)
+    for title in ("window", "output", "in", "out", "cached"):
+        made.add_column(title, justify="right", no_wrap=True)
+    made.add_column("vocabulary", no_wrap=True)
+    for one in found:
+        price = one.prices[0]
+        made.add_row(
+            fitted(one.name, 32), _short(one.window), _short(one.output_limit),
+            *(_money(p) for p in (price.input, price.output, price.cache_read)),
+            one.tokenizer or NOTHING,
+        )  # fmt: skip
+    return made
+
+
+def _card(profile: Profile) -> None:
+    from rich.text import Text
+
+    from holdfast.cli.terminal import NOTHING, console, neutral
+
+    screen = console()
+    for title, words in _lines(profile):
+        shown = Text.assemble((f"{title:<11}", "dim"), neutral(words or NOTHING))
+        screen.print(shown, soft_wrap=not screen.is_terminal)
+
+
+def _lines(profile: Profile) -> list[tuple[str, str]]:
+    from holdfast.cli.wording import lasting, number, size
+
+    limits = [f"{number(profile.window)} tokens"]
+    if profile.input_limit:
+        limits.append(f"a prompt {number(profile.input_limit)}")
+    limits.append(f"a reply {number(profile.output_limit)}")
+    kept = lasting(profile.cache_seconds * 1000)
+    request = [
+        size(profile.request_bytes) if profile.request_bytes else "",
+        f"{number(profile.most_images)} pictures" if profile.most_images else "",
+        f"{number(profile.most_tools)} tools" if profile.most_tools else "",
+    ]
+    return [
+        ("model", f"{profile.name} · {profile.provider or 'nobody knows whose'}"),
+        ("window", " · ".join(limits)),
+        *(("prices", _priced(price)) for price in profile.prices),
+        ("", f"dollars for a million tokens, from {profile.price_version}") if profile.prices
+        else ("prices", "not known"),
+        ("counts", _counts(profile)),
+        ("abilities", ", ".join(sorted(profile.abilities))),
+        ("cache", f"{kept}, from {number(profile.cache_minimum)} tokens on"),
+        ("request", " · ".join(filter(None, request))),
+        ("assumed", ", ".join(profile.assumed) or "nothing"),
+    ]  # fmt: skip
+
+
+def _priced(price: Price) -> str:
+    above = f"above {price.above:,} tokens: " if price.above else ""
+    return (
+        f"{above}in {_money(price.input)} · out {_money(price.output)} · cache read "
+        f"{_money(price.cache_read)}, write {_money(price.cache_write)}, "
+        f"for an hour {_money(price.cache_write_long or price.cache_write)}"
+    )
+
+
+def _counts(profile: Profile) -> str:
+    if profile.tokenizer:
+        return f"exactly, by {profile.tokenizer}"
+    asked = "; its provider can be asked" if profile.can("token_counting") else ""
+    return f"by estimate, {profile.ratio:g} × o200k_base until calls have told{asked}"

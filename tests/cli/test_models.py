@@ -1,0 +1,62 @@
+"""`holdfast models` shows what is known of a model, and what is only assumed."""
+
+from pathlib import Path
+
+from tests.cli.running import run, values
+
+
+def test_the_common_models_are_listed() -> None:
+    done = run("models")
+    assert done.exit_code == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    for name in ("claude-opus-5-5", "gpt-6-astra", "gpt-4o", "gemini-2.5-flash"):
+        assert name in done.stdout
+    for name in ("embedding", "whisper", "tts"):
+        assert name not in done.stdout
+
+
+def test_one_model_is_shown_in_full() -> None:
+    done = run("models", "claude-haiku-5-5")
+    for line in (
+        "model      claude-haiku-5-5 · anthropic",
+        "window     1,000,000 tokens · a reply 128,000",
+        "prices     in 0.1 · out 0.5 · cache read 0.01, write 0.125, for an hour 0.2",
+        "prices     above 100,000 tokens: in 0.5 · out 2.5",
+        "counts     by estimate, 1.35 × o200k_base until calls have told; its provider can be",
+        "assumed    cache_minimum",
+    ):
+        assert line in done.stdout
+
+
+def test_a_model_nobody_knows_is_shown_with_what_is_assumed() -> None:
+    done = run("models", "acme-ultra")
+    assert "acme-ultra · nobody knows whose" in done.stdout
+    assert "prices     not known" in done.stdout
+    assert "assumed    abilities, output_limit, prices, tokenizer, window" in done.stdout
+
+
+def test_a_script_gets_every_key() -> None:
+    (told,) = values("models", "gpt-5.5")
+    assert set(told) == {
+        "name", "provider", "window", "input_limit", "output_limit", "tokenizer", "ratio",
+        "price_version", "cache_seconds", "cache_minimum", "request_bytes", "most_images",
+        "most_tools", "page_tokens", "prices", "abilities", "assumed",
+    }  # fmt: skip
+    assert told["prices"][0]["input"] == 5.0
+    assert told["prices"][1]["above"] == 272_000
+    assert len(values("models")) > 50
+
+
+def test_the_users_own_models_are_known(tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "holdfast"
+    folder.mkdir(parents=True)
+    (folder / "profiles.toml").write_text(
+        '[mine]\nextends = "gpt-5"\nwindow = 64_000\nprices = { input = 1, output = 2 }', "utf-8"
+    )
+    (told,) = values("models", "mine")
+    assert (told["window"], told["prices"][0]["output"]) == (64_000, 2.0)
+    assert "mine" in run("models").stdout
+    (folder / "profiles.toml").write_text("[mine]\nwidow = 1", "utf-8")
+    done = run("models", "mine")
+    assert done.exit_code == 1
+    assert "did you mean window?" in done.stderr

@@ -1,0 +1,189 @@
+"""A key goes to its own host only; whatever goes wrong says what to do."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from holdfast.engine.doors import drive
+from holdfast.errors import (
+    Denied,
+    Garbled,
+    Misuse,
+    Overflow,
+    ProviderError,
+    Rejected,
+    Throttled,
+    Unreachable,
+)
+from holdfast.providers import transport as module
+from holdfast.providers.transport import HttpTransport, failure, key_of
+
+KEY = "sk-ant-0123456789"
+
+Play = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def playing(play: Play) -> Iterator[tuple[str, list[tuple[str, dict[str, str], bytes]]]]:
+    """A server on this machine that answers each POST as it is told; its URL, and what it got."""
+    heard: list[tuple[str, dict[str, str], bytes]] = []
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            told = {name.lower(): value for name, value in self.headers.items()}
+            heard.append((self.path, told, body))
+            play(self)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", heard
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def answering(status: int, body: bytes = b"{}", **headers: str) -> Play:
+    def play(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.send_header("content-length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return play
+
+
+def asked(url: str, seconds: float = 5, key: str = KEY) -> bytes:
+    made = HttpTransport("anthropic", key=key, url=url, seconds=seconds)
+    try:
+        return drive(made.post("/v1/messages/count_tokens", b'{"a":1}', {"x-more": "1"}))
+    finally:
+        made.close()
+
+
+def test_the_body_comes_back_and_the_key_goes_along() -> None:
+    with playing(answering(200, b'{"input_tokens": 3}')) as (url, heard):
+        assert asked(url) == b'{"input_tokens": 3}'
+    path, headers, body = heard[0]
+    assert (path, body) == ("/v1/messages/count_tokens", b'{"a":1}')
+    assert headers["x-api-key"] == KEY
+    assert headers["anthropic-version"] == "2023-06-01"
+    assert headers["x-more"] == "1"
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed_and_the_key_stays_at_home(status: int) -> None:
+    with (
+        playing(answering(200, b'{"input_tokens": 3}')) as (elsewhere, heard),
+        playing(answering(status, b"", location=f"{elsewhere}/v1/messages/count_tokens")) as (
+            url,
+            _,
+        ),
+        pytest.raises(Garbled, match=str(status)),
+    ):
+        asked(url)
+    assert heard == []
+
+
+def test_nothing_waits_for_ever() -> None:
+    hold = threading.Event()
+
+    def never(handler: BaseHTTPRequestHandler) -> None:
+        hold.wait(5)
+
+    with playing(never) as (url, _):
+        with pytest.raises(Unreachable, match=r"did not answer within 0\.2 s"):
+            asked(url, seconds=0.2)
+        hold.set()
+
+
+def test_nobody_there_is_told() -> None:
+    with playing(answering(200)) as (url, _):
+        pass
+    with pytest.raises(Unreachable, match="cannot be reached"):
+        asked(url)
+
+
+def test_an_answer_without_end_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST", 1_000)
+    with (
+        playing(answering(200, b"x" * 5_000)) as (url, _),
+        pytest.raises(Garbled, match="without end"),
+    ):
+        asked(url)
+
+
+CASES: list[tuple[int, bytes, type[ProviderError]]] = [
+    (401, b'{"error": {"message": "invalid x-api-key"}}', Denied),
+    (403, b'{"error": {"message": "not yours"}}', Denied),
+    (400, b'{"error": {"message": "messages: text content blocks must be non-empty"}}', Rejected),
+    (400, b'{"error": {"message": "prompt is too long: 5 tokens > 200000 maximum"}}', Overflow),
+    (413, b'{"error": {"message": "Request exceeds the maximum size"}}', Overflow),
+    (404, b'{"error": "no such model"}', Rejected),
+    (429, b'{"error": {"message": "slow down"}}', Throttled),
+    (408, b"", Unreachable),
+    (500, b"oops", Unreachable),
+    (529, b'{"error": {"message": "Overloaded"}}', Unreachable),
+    (302, b"", Garbled),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "kind"), CASES)
+def test_each_failure_says_what_to_do(status: int, body: bytes, kind: type[ProviderError]) -> None:
+    with (
+        playing(answering(status, body, request_id="req_1")) as (url, _),
+        pytest.raises(kind) as raised,
+    ):
+        asked(url)
+    error = raised.value
+    assert type(error) is kind
+    assert (error.provider, error.status, error.request) == ("anthropic", status, "req_1")
+    assert KEY not in str(error)
+    assert "; " in str(error)
+
+
+def test_numbers_ride_along() -> None:
+    long = failure("openai", 400, b'{"error":{"message":"maximum context length is 8192"}}', {})
+    assert isinstance(long, Overflow)
+    assert long.limit == 8_192
+    slow = failure("openai", 429, b"{}", {"retry-after": "2.5"})
+    assert isinstance(slow, Throttled)
+    assert slow.after == 2.5
+    other = failure("openai", 429, b"{}", {"retry-after": "Sun, 15 Nov 2026 12:00:00 GMT"})
+    assert isinstance(other, Throttled)
+    assert other.after is None
+
+
+def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with playing(answering(200)) as (url, heard):
+        with pytest.raises(Denied, match="set ANTHROPIC_API_KEY"):
+            asked(url, key="")
+        assert heard == []
+    monkeypatch.setenv("GOOGLE_API_KEY", "from the environment")
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    assert key_of("google") == "from the environment"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.com", "ftp://127.0.0.1", "https://", "example.com", "http://127.0.0.2.x"],
+)
+def test_a_key_is_not_sent_in_the_clear(url: str) -> None:
+    with pytest.raises(Misuse, match="no address a key may be sent to"):
+        HttpTransport("anthropic", key=KEY, url=url)
+
+
+def test_a_provider_without_an_endpoint_is_told() -> None:
+    with pytest.raises(Misuse, match="anthropic, openai, google"):
+        HttpTransport("acme", key=KEY)
