@@ -49,6 +49,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     folded: Folded
     messages: tuple[Entry, ...] = ()
     summaries: tuple[Entry, ...] = ()
+    repairs: tuple[Entry, ...] = ()
+    """Refusals of providers, and what is sent differently since."""
 
 
 def assemble(

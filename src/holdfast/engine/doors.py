@@ -106,6 +106,15 @@ class BlockingSession:
         """Which marker keeps an entry out of the window."""
         return drive(self._inner.why_absent(entry))
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that never enter the log."""
+        return self._inner.secrets
+
+    def refused(self, message: str, *, provider: str = "") -> Entry | None:
+        """A provider refused the request: remember what is to be sent differently from now on."""
+        return drive(self._inner.refused(message, provider=provider))
+
     def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""
         return drive(self._inner.reply(response, format=format))

@@ -15,6 +15,7 @@ from holdfast.core.calibrate import excess
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import estimate
 from holdfast.core.fold import fold
+from holdfast.core.refusal import cured
 from holdfast.core.repair import Limits, Repaired, repair
 from holdfast.core.shed import LEAVES, cut, legal, weight
 from holdfast.engine import load, surround
@@ -26,7 +27,7 @@ from holdfast.model.log import Entry, Folded, Head, Summary
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.span import OPEN, Spans, clip
+from holdfast.model.span import OPEN, Span, Spans, clip
 from holdfast.model.view import View
 from holdfast.model.window import Budget, Window
 from holdfast.ports import Log
@@ -128,7 +129,8 @@ class Preparation:
         self, seen: Seen, around: Surroundings, budget: Budget
     ) -> tuple[Window, Repaired]:
         window = assemble(seen, around, self._policy, budget, self._given.model)
-        fixed = repair(window.blocks, limits_of(self._profile))
+        blocks = cured(window.blocks, seen.repairs) if seen.repairs else window.blocks
+        fixed = repair(blocks, limits_of(self._profile))
         return with_blocks(window, fixed), fixed
 
     async def _news(self, folded: Folded) -> tuple[Any, ...]:
@@ -148,7 +150,12 @@ class Preparation:
             folded=view.folded,
             messages=await messages(self._log, view.session.id, view.spans),
             summaries=await self._summaries(view),
+            repairs=await self._repairs(view),
         )
+
+    async def _repairs(self, view: View) -> tuple[Entry, ...]:
+        spans = tuple(Span(seq, seq) for seq in view.folded.repairs)
+        return await markers(self._log, view.session.id, spans) if spans else ()
 
     async def _summaries(self, view: View) -> tuple[Entry, ...]:
         written = await markers(self._log, view.session.id, view.standing)

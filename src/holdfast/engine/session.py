@@ -90,6 +90,15 @@ class OpenSession:
         """Append what a provider answered: parts verbatim, usage and cost."""
         return await self._turns.reply(response, format=format)
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that never enter the log."""
+        return self._engine.secrets
+
+    async def refused(self, message: str, *, provider: str = "") -> Entry | None:
+        """A provider refused the request: remember what is to be sent differently from now on."""
+        return await self._turns.refused(message, provider=provider)
+
     async def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""
         return await self.append(user(text, *media), key=key)

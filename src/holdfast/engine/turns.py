@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 
+from holdfast.core.limits import limit_in
 from holdfast.core.price import cost
+from holdfast.core.refusal import remedy
+from holdfast.core.secrets import redact
 from holdfast.engine import surround
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation, floor_error
@@ -17,7 +20,7 @@ from holdfast.engine.surround import Given
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model import wire
-from holdfast.model.log import Entry
+from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Message
 from holdfast.model.reply import Call, Reply
 from holdfast.model.window import Options, Tool
@@ -119,6 +122,22 @@ class Turns:
         body = body_of(response)
         name = format or (self._sent.format if self._sent else format_of(body))
         return await self.record(codec(name).decode(body))
+
+    async def refused(self, message: str, *, provider: str = "") -> Entry | None:
+        """A provider refused the request: remember what is to be sent differently from now on.
+
+        None where nothing is known to help. Prepare the window again and send it once more.
+        """
+        cure = remedy(message)
+        if cure is None:
+            return None
+        session = self._session
+        if cure.action == "shorter" and (limit := limit_in(message)):
+            session.catalogue.learn(session.info.model, window=limit)
+        told = redact(message[:2_000], session.secrets)
+        return await session.append(
+            Repair(rule=cure.rule, action=cure.action, owner=provider, reason=told)
+        )
 
     async def record(self, reply: Reply) -> Entry:
         """Append a decoded reply with its call."""

@@ -156,9 +156,12 @@ class Repair(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="k
 
     rule: str
     """The rule that was broken, such as A12."""
-    parts: tuple[PartRef, ...] = ()
+    action: str = ""
+    """What is done to everything said before: core/refusal.py knows the actions."""
     owner: str = ""
+    """Whose seals it concerns; empty for all."""
     reason: str = ""
+    """What the provider said."""
 
 
 class Undo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="undo"):

@@ -1,0 +1,125 @@
+"""What a provider's refusal means, and what is sent differently from then on.
+
+Rule 1: a refusal is known by the provider's own words; the same words always give the same remedy.
+Rule 2: a remedy concerns what came before it, so that later replies are sent whole again.
+Rule 3: a remedy takes away as little as it can: seals before pictures, pictures before calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.model.log import Entry, Repair
+from holdfast.model.message import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.model.window import Block
+
+Action = Literal["unseal", "without pictures", "calls as text", "shorter"]
+
+
+class Remedy(Struct, frozen=True):
+    """The rule that was broken, and what is done about it."""
+
+    rule: str
+    action: Action
+
+
+_CALLS: Action = "calls as text"
+_SEALS: Action = "unseal"
+_PICTURES: Action = "without pictures"
+
+_WORDS: tuple[tuple[str, Action, str], ...] = (
+    ("A1", _CALLS, r"tool_use`? ids were found without `?tool_result"),
+    ("A2", _CALLS, r"unexpected `?tool_use_id`? found in `?tool_result"),
+    ("A3", _CALLS, r"tool_result.{0,40}must come (before|first)"),
+    ("A4", _SEALS, r"was found without a corresponding .{0,60}tool_result"),
+    ("A5", _CALLS, r"tool_use`? ids must be unique"),
+    ("A6", _SEALS, r"blocks in the latest assistant message cannot be modified"),
+    ("A6", _CALLS, r"expected `?thinking`? or `?redacted_thinking"),
+    ("A7", _SEALS, r"invalid `?signature`? in `?thinking"),
+    ("A12", _PICTURES, r"image dimensions exceed|image exceeds .{0,20}maximum|too many images"),
+    ("A12", _PICTURES, r"many-image requests|(could not|unable to) process (input )?image"),
+    ("O1", _CALLS, r"no tool output found for function call"),
+    ("O2", _CALLS, r"no tool call found for function call output"),
+    ("O3", _SEALS, r"'reasoning' was provided without its required following item"),
+    ("O4", _CALLS, r"was provided without its required 'reasoning' item"),
+    ("O5", _SEALS, r"invalid_encrypted_content|encrypted content .{0,80}could not be"),
+    ("O5", _SEALS, r"organization_id did not match|item with id .{0,80}not found"),
+    ("O7", _CALLS, r"must be followed by tool messages|role 'tool' must be a response"),
+    ("G1", _CALLS, r"number of function response parts is equal"),
+    ("G2", _CALLS, r"function call turn comes immediately after"),
+    ("G3", _CALLS, r"missing a `?thought_?signature"),
+    ("G5", _SEALS, r"(invalid|corrupted) thought.?signature|thought signature is not valid"),
+    ("overflow", "shorter", r"prompt is too long|maximum context length|context_length_exceeded"),
+    ("overflow", "shorter", r"exceeds the maximum number of tokens|input is too long"),
+    ("overflow", "shorter", r"exceeds? the (available )?context"),
+)
+
+_KNOWN = tuple(
+    (re.compile(words, re.IGNORECASE), Remedy(rule, action)) for rule, action, words in _WORDS
+)
+
+
+def remedy(message: str) -> Remedy | None:
+    """What to do about a refusal, by the provider's words; None where nothing is known to help."""
+    found = message[:20_000]
+    return next((cure for words, cure in _KNOWN if words.search(found)), None)
+
+
+def cured(blocks: Sequence[Block], repairs: Sequence[Entry]) -> tuple[Block, ...]:
+    """The blocks with every remedy in force applied to what came before it."""
+    made = tuple(blocks)
+    for entry in repairs:
+        if isinstance(entry.body, Repair):
+            made = tuple(_cure(block, entry.seq, entry.body) for block in made)
+    return tuple(block for block in made if block.parts)
+
+
+def _cure(block: Block, before: int, repair: Repair) -> Block:
+    if not block.seq or block.seq >= before:
+        return block
+    change = _ACTIONS.get(repair.action)
+    if change is None:
+        return block
+    parts = tuple(new for part in block.parts if (new := change(part, repair.owner)) is not None)
+    if parts == block.parts:
+        return block
+    role = "user" if block.role == "tool" and _no_results(parts) else block.role
+    return replace(block, parts=parts, role=role)
+
+
+def _no_results(parts: Sequence[Part]) -> bool:
+    return not any(isinstance(part, ToolResult) for part in parts)
+
+
+def _unsealed(part: Part, owner: str) -> Part | None:
+    if isinstance(part, Opaque):
+        return None if not owner or part.owner == owner else part
+    seal = getattr(part, "seal", None)
+    if seal is None or (owner and seal.owner != owner):
+        return part
+    return None if isinstance(part, Reasoning) else replace(part, seal=None)
+
+
+def _unpictured(part: Part, owner: str) -> Part | None:
+    if isinstance(part, Media):
+        return Text(f"[{part.type} left out: the provider refused it]", "system-reminder")
+    if isinstance(part, ToolResult) and part.media:
+        note = f"{part.output}\n[{len(part.media)} pictures left out: the provider refused them]"
+        return replace(part, media=(), output=note)
+    return part
+
+
+def _as_text(part: Part, owner: str) -> Part | None:
+    if isinstance(part, ToolCall):
+        return Text(f"[called {part.name} with {part.input}]", "system-reminder")
+    if isinstance(part, ToolResult):
+        return Text(f"[a tool answered]\n{part.output}", "system-reminder")
+    return None if isinstance(part, (Reasoning, Opaque)) else _unsealed(part, owner)
+
+
+_ACTIONS = {_SEALS: _unsealed, _PICTURES: _unpictured, _CALLS: _as_text}
