@@ -11,10 +11,8 @@ from holdfast.model.window import Block, Budget, BudgetConfig
 from holdfast.policies import names, policy
 
 
-def of(name: str, window: int, **more: int) -> Budget:
-    profile = Profile(
-        name="m", window=window, output_limit=more.pop("output_limit", 64_000), **more
-    )
+def of(name: str, window: int, *, output_limit: int = 64_000, input_limit: int = 0) -> Budget:
+    profile = Profile(name="m", window=window, output_limit=output_limit, input_limit=input_limit)
     return budget(profile, policy(name).budget)
 
 

@@ -90,7 +90,7 @@ class BlockingSession:
         """The window that would be sent now, with nothing written."""
         return drive(self._inner.preview(**given))
 
-    def entry(self, id: str) -> Entry:
+    def entry(self, id: str | int) -> Entry:
         """One entry, given its id or its seq."""
         return drive(self._inner.entry(id))
 
@@ -137,19 +137,19 @@ class BlockingSession:
         """Append several messages or markers, all or none."""
         return drive(self._inner.append_all(bodies, key=key))
 
-    def rewind(self, to: str, reason: str = "") -> Entry:
+    def rewind(self, to: str | int, reason: str = "") -> Entry:
         """Go on from an earlier entry; what came after it stays in the log as a branch."""
         return drive(self._inner.rewind(to, reason))
 
-    def view(self, at: str = "") -> View:
+    def view(self, at: str | int = "") -> View:
         """What is visible now, or as it was at an entry."""
         return drive(self._inner.view(at))
 
-    def seen(self, at: str = "") -> Iterator[Entry]:
+    def seen(self, at: str | int = "") -> Iterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
         return chain.from_iterable(self.seen_pages(at))
 
-    def seen_pages(self, at: str = "") -> Iterator[list[Entry]]:
+    def seen_pages(self, at: str | int = "") -> Iterator[list[Entry]]:
         """The same, page by page."""
         return drive_all(self._inner.seen_pages(at))
 
@@ -165,7 +165,7 @@ class BlockingSession:
         """Where each visible tool call stands."""
         return drive(self._inner.tool_states())
 
-    def seq(self, entry: str) -> int:
+    def seq(self, entry: str | int) -> int:
         """The place of an entry, given its id or its seq."""
         return drive(self._inner.seq(entry))
 
@@ -177,7 +177,7 @@ class BlockingSession:
         """Look again: others may have gone on."""
         return drive(self._inner.refresh())
 
-    def fork(self, at: str = "") -> BlockingSession:
+    def fork(self, at: str | int = "") -> BlockingSession:
         """A session of its own that shares this one up to an entry."""
         return BlockingSession(drive(self._inner.fork(at)))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.core.secrets import redact
+from holdfast.core.sound import text
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
 from holdfast.errors import Misuse, Unknown
@@ -83,10 +84,10 @@ class Engine:
             Session(
                 id=self.ids.new(),
                 created=self.clock.now(),
-                model=model,
+                model=text(model, "a model"),
                 directory=where,
                 project=project,
-                title=redact(title, self.secrets),
+                title=redact(text(title, "a title"), self.secrets),
                 policy=policy,
             )
         )

@@ -12,12 +12,13 @@ from holdfast.core.count import weigh_body
 from holdfast.core.explain import Absence
 from holdfast.core.fold import REVERSIBLE
 from holdfast.core.secrets import redact, redacted
+from holdfast.core.sound import sound, text
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.engine.explaining import Explained, explain_now, explain_session, why_absent
 from holdfast.engine.turns import Turns
 from holdfast.engine.window import PreparedWindow
-from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
+from holdfast.errors import Conflict, Misuse, SessionForked, Unknown
 from holdfast.model.log import Body, Draft, Entry, Folded, Redo, Rewind, Session, Summary, Undo
 from holdfast.model.message import Media, Message, ToolResult, tool, user
 from holdfast.model.reply import Call
@@ -37,7 +38,7 @@ class OpenSession:
         self._engine = engine
         self._session = session
         self._on_conflict = on_conflict
-        self._doubtful = ""
+        self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
         self._turns = Turns(self)
 
@@ -118,13 +119,20 @@ class OpenSession:
         model: str = "",
         request: str = "",
         completed: bool = True,
+        created: int | None = None,
+        parent: str = "",
         call: Call | None = None,
         epoch: int | None = None,
     ) -> Entry:
-        """Append one message, or a marker; with `epoch` only if no marker came after that one."""
+        """Append one message, or a marker; with `epoch` only if no marker came after that one.
+
+        `created` and `parent` are labels for what comes from elsewhere: when it was said, in ms,
+        and what it answered there.
+        """
         draft = self._draft(
-            body, provider=provider, model=model, request=request, completed=completed
-        )
+            body, provider=provider, model=model, request=request, completed=completed,
+            created=created, parent=parent,
+        )  # fmt: skip
         told = replace(call, entry=draft.id) if call else None
         return (await self._append((draft,), key=key, call=told, epoch=epoch))[0]
 
@@ -132,23 +140,23 @@ class OpenSession:
         """Append several messages or markers, all or none."""
         return await self._append(tuple(self._draft(body) for body in bodies), key=key)
 
-    async def rewind(self, to: str, reason: str = "") -> Entry:
+    async def rewind(self, to: str | int, reason: str = "") -> Entry:
         """Go on from an earlier entry; what came after it stays in the log as a branch."""
         return await self.append(Rewind(to=await self.seq(to), reason=reason))
 
-    async def view(self, at: str = "") -> View:
+    async def view(self, at: str | int = "") -> View:
         """What is visible now, or as it was at an entry."""
         await self.refresh()
-        last = await self.seq(at) if at else None
+        last = None if at == "" else await self.seq(at)
         return await load.view(self._engine.store.log, self._session, last)
 
-    async def seen(self, at: str = "") -> AsyncIterator[Entry]:
+    async def seen(self, at: str | int = "") -> AsyncIterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
         async for page in self.seen_pages(at):
             for entry in page:
                 yield entry
 
-    async def seen_pages(self, at: str = "") -> AsyncIterator[list[Entry]]:
+    async def seen_pages(self, at: str | int = "") -> AsyncIterator[list[Entry]]:
         """The same, page by page."""
         view = await self.view(at)
         async for page in load.seen(self._engine.store.log, view):
@@ -169,17 +177,19 @@ class OpenSession:
         """Where each visible tool call stands."""
         return tool_states([entry async for entry in self.seen()])
 
-    async def seq(self, entry: str) -> int:
+    async def seq(self, entry: str | int) -> int:
         """The place of an entry, given its id or its seq."""
-        found = await self._engine.store.log.locate(self.id, entry)
-        if found is None and entry.isascii() and entry.isdigit():
+        found = None
+        if isinstance(entry, str):
+            found = await self._engine.store.log.locate(self.id, entry)
+        if found is None and str(entry).isascii() and str(entry).isdigit():
             found = int(entry) if int(entry) <= self._session.head else None
         if found is None:
             do = f"`holdfast show {self.id} --all` lists them."
-            raise Unknown("entry", entry, (), do)
+            raise Unknown("entry", str(entry), (), do)
         return found
 
-    async def entry(self, id: str) -> Entry:
+    async def entry(self, id: str | int) -> Entry:
         """One entry, given its id or its seq."""
         at = await self.seq(id)
         (found,) = await self._engine.store.log.read(self.id, (Span(at, at),))
@@ -209,25 +219,29 @@ class OpenSession:
 
     async def refresh(self) -> Session:
         """Look again: others may have gone on."""
-        self._session = await self._engine.store.sessions.session(self.id)
-        return self._session
+        return self._adopt(await self._engine.store.sessions.session(self.id))
 
-    async def fork(self, at: str = "") -> OpenSession:
+    async def fork(self, at: str | int = "") -> OpenSession:
         """A session of its own that shares this one up to an entry."""
         await self.refresh()
-        last = await self.seq(at) if at else self._session.head
+        last = self._session.head if at == "" else await self.seq(at)
         return OpenSession(self._engine, await self._forked(last), self._on_conflict)
 
     async def rename(self, title: str) -> Session:
         """Give it another title."""
-        return await self._set(Changes(title=redact(title, self._engine.secrets)))
+        return await self._set(Changes(title=redact(text(title, "a title"), self._engine.secrets)))
 
     async def archive(self, archived: bool = True) -> Session:
         """Put it away, or bring it back; nothing is deleted."""
         return await self._set(Changes(archived=self._engine.clock.now() if archived else 0))
 
     async def _set(self, changes: Changes) -> Session:
-        self._session = await self._engine.store.sessions.set(self.id, changes)
+        return self._adopt(await self._engine.store.sessions.set(self.id, changes))
+
+    def _adopt(self, found: Session) -> Session:
+        """What was read becomes what is known, unless more is known since it was read."""
+        if found.id != self.id or found.head >= self._session.head:
+            self._session = found
         return self._session
 
     def _draft(
@@ -238,14 +252,17 @@ class OpenSession:
         model: str = "",
         request: str = "",
         completed: bool = True,
+        created: int | None = None,
+        parent: str = "",
     ) -> Draft:
-        now = self._engine.clock.now()
-        clean = redacted(body, self._engine.secrets) if self._engine.secrets else body
+        now = self._engine.clock.now() if created is None else created
+        clean = redacted(sound(body), self._engine.secrets) if self._engine.secrets else sound(body)
         return Draft(
             id=self._engine.ids.new(),
             body=clean,
             created=now,
             completed=now if completed else None,
+            parent=parent,
             provider=provider,
             model=model,
             request=request,
@@ -267,16 +284,15 @@ class OpenSession:
                 for draft in drafts:
                     await self._check(draft.body)
                 drafts, epoch = await self._complete(drafts, epoch)
+            self._doubtful = drafts  # until we know: an error, an interrupt, a cancellation
             try:
                 made = await self._write(drafts, key, call, epoch)
             except Conflict as conflict:
+                self._doubtful = ()
                 if self._on_conflict == "raise" or epoch is not None:
                     raise
                 made = await self._write_in_fork(drafts, key, call, conflict)
-            except Unavailable:
-                self._doubtful = drafts[-1].id
-                raise
-            self._session = _moved(self._session, made)
+            self._session, self._doubtful = _moved(self._session, made), ()
             return made
 
     async def _complete(
@@ -324,10 +340,14 @@ class OpenSession:
         return await self._engine.store.sessions.create(fresh)
 
     async def _settle(self) -> None:
-        """After an error nobody knows whether the append happened: if it did, it was ours."""
-        if await self._engine.store.log.locate(self.id, self._doubtful) is not None:
-            await self.refresh()
-        self._doubtful = ""
+        """Nobody knows whether the last append happened: if it did, what is there is ours."""
+        drafts = self._doubtful
+        last = await self._engine.store.log.locate(self.id, drafts[-1].id)
+        if last is not None:
+            spans = (Span(last - len(drafts) + 1, last),)
+            made = await load.read(self._engine.store.log, self.id, spans)
+            self._session = _moved(self._session, tuple(made))
+        self._doubtful = ()
 
     async def _check(self, body: Body) -> None:
         """Refuse a marker that names what is not there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,8 +48,11 @@ class ThreadLock(AbstractAsyncContextManager[None]):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._owner = os.getpid()
 
     async def __aenter__(self) -> None:
+        if self._owner != os.getpid():  # a lock that another thread held at a fork is never freed
+            raise Misuse("this session was opened before a fork; open it again in the new process")
         self._lock.acquire()
 
     async def __aexit__(

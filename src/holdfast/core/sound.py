@@ -1,0 +1,35 @@
+"""Whether a body can be stored and read again, told before anything is written."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+
+from holdfast.errors import Misuse
+from holdfast.model import wire
+from holdfast.model.log import Body
+
+_KINDS = get_args(Body)
+
+
+def sound(body: Body) -> Body:
+    """The body itself; Misuse, saying what is wrong with it, where it could not be read again."""
+    if not isinstance(body, _KINDS):
+        raise Misuse(
+            f"{type(body).__name__} is neither a message nor a marker; write holdfast.user(…), "
+            "holdfast.assistant(…) or Message(…)"
+        )
+    try:
+        wire.decode(wire.encode(body), Body)  # type: ignore[arg-type]
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        hint = "; a tool call's input is its JSON text" if ".input" in str(error) else ""
+        raise Misuse(f"this {type(body).__name__} cannot be kept: {error}{hint}") from error
+    return body
+
+
+def text(value: object, name: str) -> str:
+    """The value, which must be text."""
+    if not isinstance(value, str):
+        raise Misuse(f"{name} is text, not {type(value).__name__}: {value!r:.40}")
+    return value
