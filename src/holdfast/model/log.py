@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from holdfast.model.message import Message
+from holdfast.model.message import Message, Part
 from holdfast.model.span import EVERYTHING, Span, Spans
 
 Trigger = Literal["auto", "manual", "overflow", "resume", "switch", "idle", "server", "import"]
@@ -195,6 +196,16 @@ Marker = (
 Body = Message | Marker
 
 
+def kind_of(value: Body | Part | type[Marker]) -> str:
+    """The tag that a part, a marker or a message is written with."""
+    return str(value.__struct_config__.tag)
+
+
+def said(body: Body) -> Body:
+    """A body without what the store's own state put into it: the same for a retry."""
+    return replace(body, folded=Folded()) if isinstance(body, Summary) else body
+
+
 class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """An entry before the store has given it its place."""
 
@@ -211,6 +222,24 @@ class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The provider's id of the request that produced it."""
     counts: tuple[int, ...] = ()
     """The estimate of each part, in tokens."""
+
+    def placed(self, session: str, seq: int, key: str) -> Entry:
+        """The entry it becomes, with a count for each part: 0 where none was given."""
+        parts = len(self.body.parts) if isinstance(self.body, Message) else 0
+        return Entry(
+            id=self.id,
+            session=session,
+            seq=seq,
+            body=self.body,
+            created=self.created,
+            completed=self.completed,
+            parent=self.parent,
+            provider=self.provider,
+            model=self.model,
+            request=self.request,
+            key=key,
+            counts=(*self.counts, *[0] * parts)[:parts],
+        )
 
 
 class Entry(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -295,5 +324,5 @@ def handle(text: str) -> Handle | None:
 __all__ = [
     "Body", "Checkpoint", "Clear", "Context", "Damaged", "Draft", "Entry", "Folded", "Handle",
     "Head", "Marker", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session", "Span",
-    "Spans", "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
+    "Spans", "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle", "kind_of",
 ]  # fmt: skip

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from holdfast.core.text import searchable_body
 from holdfast.errors import Conflict, Misuse
 from holdfast.model import wire
-from holdfast.model.log import Body, Draft, Entry, Head, Session, Summary
-from holdfast.model.message import Message, Part
+from holdfast.model.log import Draft, Entry, Head, Session, Summary, kind_of, said
+from holdfast.model.message import Message
 from holdfast.model.reply import Call
 from holdfast.model.search import Hit
 from holdfast.model.span import OPEN, Spans, within
@@ -39,17 +39,17 @@ class MemoryLog:
             raise Misuse("nothing to append; give at least one draft")
         with self._shelf.lock:
             at = self._shelf.session(session)
-            if made := self._shelf.keys.get((session, key)):
+            if key and (made := self._shelf.made_with(session, key)):
                 return _same(made, drafts, key)
             _check(at, expect)
             if call:
                 record(self._shelf, call)
-            made = tuple(_placed(d, session, seq, key) for seq, d in enumerate(drafts, at.head + 1))
+            made = tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, at.head + 1))
             self._shelf.entries[session] += made
             self._shelf.sessions[session] = moved_on(at, made)
             self._shelf.unindexed += hits(made)
             if key:
-                self._shelf.keys[session, key] = made
+                self._shelf.keys[session, key] = made[0].seq, len(made)
             return made
 
     async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
@@ -72,7 +72,7 @@ class MemoryLog:
 
 
 def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
-    if [entry.body for entry in made] != [draft.body for draft in drafts]:
+    if [said(entry.body) for entry in made] != [said(draft.body) for draft in drafts]:
         raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
     return made
 
@@ -83,25 +83,6 @@ def _check(session: Session, expect: Expect | None) -> None:
         raise Conflict(session.id, expect.message, session.last_message)
     if expect.marker not in (None, session.last_marker):
         raise Conflict(session.id, expect.marker, session.last_marker)
-
-
-def _placed(draft: Draft, session: str, seq: int, key: str) -> Entry:
-    """The entry a draft becomes, with a count for each part: 0 where none was given."""
-    parts = len(draft.body.parts) if isinstance(draft.body, Message) else 0
-    return Entry(
-        id=draft.id,
-        session=session,
-        seq=seq,
-        body=draft.body,
-        created=draft.created,
-        completed=draft.completed,
-        parent=draft.parent,
-        provider=draft.provider,
-        model=draft.model,
-        request=draft.request,
-        key=key,
-        counts=(*draft.counts, *[0] * parts)[:parts],
-    )
 
 
 def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
@@ -116,11 +97,6 @@ def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
             compacted=entry.created if isinstance(entry.body, Summary) else session.compacted,
         )
     return session
-
-
-def kind_of(value: Body | Part) -> str:
-    """The tag a value is written with."""
-    return str(value.__struct_config__.tag)
 
 
 def _head(entry: Entry) -> Head:

@@ -92,6 +92,9 @@ class MemorySessions:
         shared = self._shelf.line(fork.id)[gone.fork : fork.fork]
         self._shelf.entries[fork.id][:0] = shared
         self._shelf.unindexed += hits(shared)
+        for (home, key), (first, many) in list(self._shelf.keys.items()):
+            if home == gone.id and first + many - 1 <= fork.fork:
+                self._shelf.keys.setdefault((fork.id, key), (first, many))
         further = min(gone.fork, fork.fork)
         self._shelf.sessions[fork.id] = replace(fork, parent=gone.parent, fork=further)
 

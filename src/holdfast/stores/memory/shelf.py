@@ -21,7 +21,7 @@ class Shelf:
         self.lock = RLock()
         self.sessions: dict[str, Session] = {}
         self.entries: dict[str, list[Entry]] = {}  # of each session its own, from fork + 1 on
-        self.keys: dict[tuple[str, str], tuple[Entry, ...]] = {}
+        self.keys: dict[tuple[str, str], tuple[int, int]] = {}  # the first seq, and how many
         self.blobs: dict[str, bytes] = {}
         self.calls: dict[str, Call] = {}
         self.givens: dict[tuple[str, str], bytes] = {}
@@ -40,6 +40,16 @@ class Shelf:
         session = self.session(id)
         shared = self.line(session.parent)[: session.fork] if session.parent else []
         return [*(replace(entry, session=id) for entry in shared), *self.entries[id]]
+
+    def made_with(self, id: str, key: str) -> tuple[Entry, ...]:
+        """What a key has made in a session's line, wherever it was appended."""
+        at, last = self.session(id), 2**62
+        while (at.id, key) not in self.keys and at.parent:
+            at, last = self.session(at.parent), min(last, at.fork)
+        first, many = self.keys.get((at.id, key), (0, 0))
+        if not many or first + many - 1 > last:
+            return ()
+        return tuple(self.line(id)[first - 1 : first + many - 1])
 
     def sweep(self) -> int:
         """Forget every blob: nothing in memory refers to one, since large parts need none."""

@@ -40,6 +40,11 @@ def _hand_over(db: Database, number: int, parent: int | None, fork: int) -> tupl
     for child, _, shared in children:
         _copy(db, number, child, clip((Span(fork + 1),), 1, shared))
         db.run(
+            "INSERT INTO keys SELECT ?, key, first, many FROM keys "
+            "WHERE session = ? AND first + many - 1 <= ? ON CONFLICT DO NOTHING",
+            (child, number, shared),
+        )
+        db.run(
             "UPDATE sessions SET parent = ?, fork = ?, indexed = ? WHERE n = ?",
             (parent, min(fork, shared), min(fork, shared), child),
         )

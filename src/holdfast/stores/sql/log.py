@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.log import Draft, Entry, Head, Marker, Summary
+from holdfast.model.log import Draft, Entry, Head, Marker, Summary, said
 from holdfast.model.message import Message, Part
 from holdfast.model.reply import Call
 from holdfast.model.span import OPEN, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
-from holdfast.stores.sql.lineage import Lineage, number_of_session, of_session, ranges, unknown
+from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
 from holdfast.stores.sql.places import (
     MOST_ENTRIES,
     MOST_PARTS,
@@ -90,7 +90,7 @@ class SqlLog:
             self._insert(number, head, drafts, key)
             if call:
                 calls.record(self._db, number, call)
-        return tuple(rows.placed(d, session, seq, key) for seq, d in enumerate(drafts, head + 1))
+        return tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, head + 1))
 
     async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
         with self._db.reading():
@@ -163,16 +163,30 @@ class SqlLog:
 
     def _made_with(self, session: str, key: str) -> tuple[Entry, ...]:
         """What a key has made; touched, so that saying so rests on a sync of its own."""
-        number = number_of_session(self._db, session)
-        found = self._db.rows(
-            "SELECT first, many FROM keys WHERE session = ? AND key = ?", (number, wire.encode(key))
-        )
-        if not found:
-            return ()
-        self._db.run("UPDATE sessions SET updated = updated WHERE n = ?", (number,))
-        first, many = found[0]
-        at = place(number, first)
-        return tuple(self._page(session, at, at + many - 1, many, bound=False)[0])
+        line = of_session(self._db, session)
+        own = line[-1].number if line else 0
+        for segment in line:
+            found = self._db.rows(
+                "SELECT first, many FROM keys WHERE session = ? AND key = ? "
+                "AND first + many - 1 <= ?",
+                (segment.number, wire.encode(key), segment.last),
+            )
+            if found:
+                self._db.run("UPDATE sessions SET updated = updated WHERE n = ?", (own,))
+                at = place(segment.number, found[0][0])
+                return self._whole(session, at, at + found[0][1] - 1)
+        return ()
+
+    def _whole(self, session: str, first: int, last: int) -> tuple[Entry, ...]:
+        """Every entry of a range, however large."""
+        found: list[Entry] = []
+        while first <= last:
+            page, _ = self._page(session, first, last, last - first + 1)
+            if not page:
+                break
+            found += page
+            first += len(page)
+        return tuple(found)
 
     def _insert(self, number: int, head: int, drafts: Sequence[Draft], key: str) -> None:
         db = self._db
@@ -194,20 +208,17 @@ class SqlLog:
             db.run_many(_INSERT_MARKER, laid.markers)
         failpoint("append.after_markers")
 
-    def _page(
-        self, session: str, first: int, last: int, limit: int, *, bound: bool = True
-    ) -> tuple[list[Entry], bool]:
+    def _page(self, session: str, first: int, last: int, limit: int) -> tuple[list[Entry], bool]:
         """Up to `limit` entries of a range, and whether the page was not cut by its size."""
         entries = self._db.rows(_ENTRIES, (first, last, limit))
         if not entries:
             return [], True
         markers = self._markers(entries)
         parts = self._db.rows(_PARTS, (*parts_of(entries[0][0], entries[-1][0]), MOST_ROWS))
-        most = PAGE_BYTES if bound else OPEN
         try:
-            return self._entries(session, entries, parts, markers, most, rows.quick_part)
+            return self._entries(session, entries, parts, markers, rows.quick_part)
         except rows.GARBLED:  # a surrogate, or garbage: look at each part with care
-            return self._entries(session, entries, parts, markers, most, None)
+            return self._entries(session, entries, parts, markers, None)
 
     def _entries(
         self,
@@ -215,7 +226,6 @@ class SqlLog:
         entries: list[Row],
         found: list[Row],
         markers: dict[int, bytes],
-        most: int,
         decode: Callable[[bytes], Part] | None,
     ) -> tuple[list[Entry], bool]:
         """The entries of these rows; fewer where they hold too much; whether none is missing."""
@@ -224,7 +234,7 @@ class SqlLog:
         parts, held = iter(found), 0
         at, count, size, data, blob = next(parts, _NO_MORE)
         for row in entries:
-            if held > most:
+            if held > PAGE_BYTES:
                 return made, False
             if row[2] != "message":
                 made.append(rows.entry(session, row, _marker(markers, row[0]), ()))
@@ -278,7 +288,7 @@ def _holds(line: Lineage, at: int) -> bool:
 
 
 def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
-    if [entry.body for entry in made] != [draft.body for draft in drafts]:
+    if [said(entry.body) for entry in made] != [said(draft.body) for draft in drafts]:
         raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
     return made
 
