@@ -24,7 +24,7 @@ PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests fix faults bench lock changelog clean
+.PHONY: help run test lint types house tests fix faults bench agents lock changelog clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -67,6 +67,12 @@ bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
 	$(call say,benchmarks)
 	@.venv-bench/bin/python -m bench
 
+# Real agents, for tests/agents; npm fetches them, at the versions of tests/agents/package.json.
+agents:  ## install the real agents that the strict server is tried with
+	$(call say,agents)
+	@mkdir -p .agents && cp tests/agents/package.json .agents/
+	@npm install --prefix .agents --no-package-lock --no-audit --no-fund --loglevel=error
+
 # Kept pins stay as they are; `make lock UV_FLAGS=--upgrade` takes newer ones.
 COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes \
           --no-header --no-emit-index-url --no-emit-find-links $(UV_FLAGS)
@@ -81,7 +87,7 @@ changelog: $(VENV)/.installed  ## gather changelog.d into CHANGELOG.md: make cha
 	@$(BIN)/python tools/changelog.py $(VERSION)
 
 clean:  ## remove environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-lock build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-lock .agents build dist .pytest_cache .ruff_cache .hypothesis
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment that still starts is kept and brought up to date; a broken one is made anew.

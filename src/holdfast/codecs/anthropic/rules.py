@@ -155,7 +155,8 @@ def a8_texts_say_something(reading: Reading, profile: Profile) -> Broken:
             yield where, f"{where}: text content blocks must contain non-whitespace text"
     said = reading.said
     for place, message in enumerate(said):
-        if not message.content and not (place + 1 == len(said) and message.role == "assistant"):
+        last = place + 1 == len(said) and message.role == "assistant"
+        if not message.content and not last and not message.directive:
             yield (
                 f"messages.{place}",
                 f"messages.{place}: all messages must have non-empty content except for the "
@@ -223,14 +224,43 @@ def a13_roles_and_thinking_fit(reading: Reading, profile: Profile) -> Broken:
     if said and said[0].role == "assistant" and not _compacted(said[0]):
         yield "messages.0", 'messages: first message must use the "user" role'
     for place, message in enumerate(said):
-        allowed = message.role == "system" and place and profile.can("system_messages")
-        if message.role not in ("user", "assistant") and not allowed:
+        if message.role == "system" and profile.can("system_messages"):
+            yield from _system(said, place)
+        elif message.role not in ("user", "assistant"):
             yield (
                 f"messages.{place}",
                 f'messages: Unexpected role "{message.role}". The Messages API accepts a top-level '
                 '`system` parameter, not "system" as an input message role.',
             )
     yield from _budget(reading.request)
+
+
+def _system(said: list[Said], place: int) -> Broken:
+    """Where a model takes system text inside a conversation: between a user and an assistant."""
+    where = f"messages.{place}"
+    if said[place].directive:
+        return
+    before = said[place - 1] if place else Said("", [])
+    if before.role != "user" and not _served(before):
+        yield (
+            where,
+            f"{where}: role 'system' must follow a 'user' message or an 'assistant' message ending "
+            "in a server tool result",
+        )
+    if place + 1 < len(said) and said[place + 1].role != "assistant":
+        yield (
+            where,
+            f"{where}: role 'system' must precede an 'assistant' message or end the array",
+        )
+
+
+def _served(message: Said) -> bool:
+    """Whether an answer ends with what a tool of the provider found."""
+    return (
+        message.role == "assistant"
+        and bool(message.content)
+        and pairs.is_result(message.content[-1])
+    )
 
 
 def _budget(request: Wire) -> Broken:

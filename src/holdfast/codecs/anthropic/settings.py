@@ -56,7 +56,7 @@ def turn_without_thinking(messages: list[Message]) -> int | None:
         types = [block.get("type") for block in _blocks(message)]
         if message.get("role") == "assistant":
             opener = place
-        elif "tool_result" not in types:
+        elif message.get("role") != "system" and "tool_result" not in types:
             break
     if opener is None:
         return None

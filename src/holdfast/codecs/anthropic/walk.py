@@ -39,6 +39,8 @@ class Said(Struct, frozen=True):
 
     role: str
     content: list[Wire]
+    directive: bool = False
+    """Whether it is a system message that says nothing and only sets how to answer."""
 
 
 def content(found: Any) -> list[Wire]:
@@ -61,15 +63,18 @@ def blocks(message: Said, type: str) -> list[Wire]:
     return [block for block in message.content if block.get("type") == type]
 
 
+def _said(message: Wire) -> Said:
+    role, blocks = str(message.get("role")), content(message.get("content"))
+    directive = role == "system" and not blocks and bool(message.get("output_config"))
+    return Said(role, blocks, directive)
+
+
 class Reading:
     """A request, read once for all rules."""
 
     def __init__(self, request: Wire) -> None:
         self.request = request
-        self.said = [
-            Said(str(message.get("role")), content(message.get("content")))
-            for message in objects(request.get("messages"))
-        ]
+        self.said = [_said(message) for message in objects(request.get("messages"))]
         self.blocks = list(self._everything())
         """Tools, system prompt, messages, and what is inside results: in the provider's order."""
 

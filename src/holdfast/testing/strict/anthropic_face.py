@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from holdfast.model.reply import Usage
-from holdfast.testing.strict import anthropic_rules, anthropic_thoughts
+from holdfast.testing.strict import anthropic_roles, anthropic_rules, anthropic_thoughts
 from holdfast.testing.strict.face import Route, bearer, event, pieces
 from holdfast.testing.strict.refusal import Refusal, Rule
 from holdfast.testing.strict.script import Answer, Ask, Asked, Format, Say, Think, used
@@ -37,7 +37,11 @@ class Anthropic:
     """The face of Anthropic."""
 
     format: Format = "anthropic"
-    rules: Sequence[tuple[str, Rule]] = (*anthropic_rules.RULES, *anthropic_thoughts.RULES)
+    rules: Sequence[tuple[str, Rule]] = (
+        *anthropic_roles.RULES,
+        *anthropic_rules.RULES,
+        *anthropic_thoughts.RULES,
+    )
 
     def route(self, path: str, query: dict[str, list[str]]) -> Route | None:
         return Route(PATHS[path]) if path in PATHS else None
@@ -114,8 +118,15 @@ def _block(part: Say | Think | Ask, asked: Asked, vault: Vault) -> dict[str, Any
             data = vault.sign("anthropic", asked.model, ["redacted"], "R")
             return {"type": "redacted_thinking", "data": data}
         case Think():
-            signature = vault.sign("anthropic", asked.model, part.text, "E")
-            return {"type": "thinking", "thinking": part.text, "signature": signature}
+            shown = "" if _hidden(asked) else part.text
+            signature = vault.sign("anthropic", asked.model, shown, "E")
+            return {"type": "thinking", "thinking": shown, "signature": signature}
+
+
+def _hidden(asked: Asked) -> bool:
+    """Whether thoughts are to come back as their signatures alone."""
+    thinking = asked.body.get("thinking")
+    return isinstance(thinking, dict) and thinking.get("display") == "omitted"
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
@@ -151,7 +162,7 @@ def _deltas(block: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
         case "text":
             yield from ({"type": "text_delta", "text": t} for t in pieces(block["text"], size))
         case "thinking":
-            for piece in pieces(block["thinking"], size):
+            for piece in pieces(block["thinking"], size) if block["thinking"] else ():
                 yield {"type": "thinking_delta", "thinking": piece}
             yield {"type": "signature_delta", "signature": block["signature"]}
         case "tool_use":

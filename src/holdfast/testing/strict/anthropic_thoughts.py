@@ -27,7 +27,9 @@ def cycle(case: Case) -> list[int]:
     for index in range(len(said) - 1, -1, -1):
         if said[index].get("role") == "assistant":
             found.insert(0, index)
-        elif not any(block.get("type") == "tool_result" for block in contents(said[index])):
+        elif said[index].get("role") != "system" and not any(
+            block.get("type") == "tool_result" for block in contents(said[index])
+        ):
             break
     return found
 

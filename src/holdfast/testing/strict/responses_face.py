@@ -10,11 +10,15 @@ from holdfast.model.reply import Usage
 from holdfast.testing.strict.chat_face import OpenAI
 from holdfast.testing.strict.face import Route, event, pieces
 from holdfast.testing.strict.openai_rules import RESPONSES, items
-from holdfast.testing.strict.refusal import Case, Rule
+from holdfast.testing.strict.refusal import Case, Rule, dicts
 from holdfast.testing.strict.script import Answer, Ask, Asked, Format, Say, Think, used
 from holdfast.testing.strict.vault import Vault
 
-PATHS = {"/v1/responses": "create", "/v1/responses/input_tokens": "count"}
+PATHS = {
+    "/v1/responses": "create",
+    "/v1/responses/input_tokens": "count",
+    "/v1/responses/compact": "compact",
+}
 ENDINGS = {"length": "max_output_tokens", "refused": "content_filter"}
 Item = dict[str, Any]
 
@@ -29,6 +33,8 @@ class Responses(OpenAI):
         return Route(PATHS[path]) if path in PATHS else None
 
     def whole(self, asked: Asked, answer: Answer, vault: Vault) -> dict[str, Any]:
+        if asked.endpoint == "compact":
+            return _compacted(asked, answer, vault)
         response = _response(asked, vault)
         output = _output(asked, answer, vault)
         reason = ENDINGS.get(answer.stop or "")
@@ -121,12 +127,34 @@ def _written(kind: str, field: str, item: Item, size: int) -> Iterator[Item]:
 
 def _output(asked: Asked, answer: Answer, vault: Vault) -> list[Item]:
     found: list[Item] = []
+    if any(item.get("type") == "compaction_trigger" for item in dicts(asked.body.get("input"))):
+        return [_compaction(asked, answer, vault)]
     for part in answer.parts:
         item = _item(part, asked, vault)
         if found and found[-1]["type"] == "reasoning" and item["type"] != "reasoning":
             vault.remember_leader(item["id"], found[-1]["id"])
         found.append(item)
     return found
+
+
+def _compaction(asked: Asked, answer: Answer, vault: Vault) -> Item:
+    """What was said instead of the conversation, sealed."""
+    summary = "".join(part.text for part in answer.parts if isinstance(part, Say))
+    sealed = vault.sign("openai", asked.model, summary, "gAAAAAB")
+    return {"id": vault.name("cmp_"), "type": "compaction", "encrypted_content": sealed}
+
+
+def _compacted(asked: Asked, answer: Answer, vault: Vault) -> dict[str, Any]:
+    """What the user said, and a compaction in place of everything else."""
+    given = items(Case(asked=asked, vault=vault))
+    kept = [item for item in given if item.get("type") == "message" and item.get("role") == "user"]
+    return {
+        "id": vault.name("resp_"),
+        "object": "response.compaction",
+        "created_at": 1_760_000_000,
+        "output": [*kept, _compaction(asked, answer, vault)],
+        "usage": _usage(used(answer, asked)),
+    }
 
 
 def _item(part: Say | Think | Ask, asked: Asked, vault: Vault) -> Item:

@@ -67,7 +67,7 @@ class Asked(Struct, kw_only=True):
 
     format: Format
     endpoint: str
-    """`create`, or `count` where only tokens are asked for."""
+    """`create`, `count` where only tokens are asked for, `compact` for a shorter conversation."""
     model: str
     stream: bool
     body: dict[str, Any]

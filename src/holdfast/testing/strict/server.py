@@ -22,6 +22,7 @@ from holdfast.testing.strict.anthropic_face import Anthropic
 from holdfast.testing.strict.chat_face import Chat
 from holdfast.testing.strict.face import Face, Route
 from holdfast.testing.strict.gemini_face import Gemini
+from holdfast.testing.strict.payload import payload
 from holdfast.testing.strict.refusal import Case, Refusal, first
 from holdfast.testing.strict.responses_face import Responses
 from holdfast.testing.strict.script import Answer, Asked, Script, answer, in_order, tokens
@@ -52,6 +53,8 @@ class StrictServer:
         self.vault = Vault()
         self.asked: list[Asked] = []
         """Every request that reached a provider's path, in order, refused ones too."""
+        self.missed: list[str] = []
+        """Every other request, as `GET /path`: nobody plays these here."""
         self.faults: list[Exception] = []
         """What the script raised."""
 
@@ -152,25 +155,34 @@ class _Visitor(BaseHTTPRequestHandler):
         """The server keeps its own record: `StrictServer.asked`."""
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        raw = payload(self.headers, self.rfile)
         place = urlsplit(self.path)
         query = parse_qs(place.query)
         for face in FACES:
             if route := face.route(place.path, query):
                 return self._visit(face, route, query, raw)
-        return self._write(404, {"error": {"message": f"no such path: {place.path}"}})
+        return self._miss()
 
     def do_GET(self) -> None:
-        self._write(404, {"error": {"message": f"nothing to read at {self.path}"}})
+        if (self.headers.get("Upgrade") or "").lower() == "websocket":
+            # Answers go over HTTP only. Whoever asks for a socket is told so, and comes again.
+            return self._write(426, {"error": {"message": "no WebSocket here: use HTTP"}})
+        return self._miss()
 
-    def _visit(self, face: Face, route: Route, query: dict[str, list[str]], raw: bytes) -> None:
+    def do_HEAD(self) -> None:
+        self._miss()
+
+    def _miss(self) -> None:
+        self._owner.missed.append(f"{self.command} {self.path}")
+        self._write(404, {"error": {"message": f"nothing at {self.path}"}})
+
+    def _visit(
+        self, face: Face, route: Route, query: dict[str, list[str]], raw: bytes | None
+    ) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         if refusal := face.keyless(headers, query):
             return self._write(refusal.status, face.error(refusal))
-        try:
-            body = json.loads(raw)
-        except (ValueError, RecursionError):
-            body = None
+        body = _parsed(raw)
         if not isinstance(body, dict):
             refusal = Refusal(rule="json", message="We could not parse the JSON body.")
             return self._write(400, face.error(refusal))
@@ -186,7 +198,7 @@ class _Visitor(BaseHTTPRequestHandler):
             headers=headers,
         )
         self._owner.asked.append(asked)
-        return self._answer(face, route, asked, len(raw))
+        return self._answer(face, route, asked, len(raw or b""))
 
     def _answer(self, face: Face, route: Route, asked: Asked, size: int) -> None:
         if refusal := self._owner.judge(face, asked, size):
@@ -209,7 +221,8 @@ class _Visitor(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         cut = told.cut if told else None
-        self.wfile.write(data if cut is None else data[:cut])
+        if self.command != "HEAD":
+            self.wfile.write(data if cut is None else data[:cut])
         if cut is not None and cut < len(data):
             self._drop()
 
@@ -243,6 +256,13 @@ class _Visitor(BaseHTTPRequestHandler):
         self.wfile.flush()
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
+
+
+def _parsed(raw: bytes | None) -> Any:
+    try:
+        return None if raw is None else json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _array(events: Iterator[bytes]) -> Iterator[bytes]:
