@@ -91,8 +91,8 @@ def test_no_part_of_any_kind_can_act(text: str) -> None:
     with holdfast.open() as hf:
         s = hf.session(title=text, model=text)
         s.append(Message("assistant", every_part(text)))
-        s.append(log.Pin(fact=text, path=text))
-        s.append(log.Summary(covers=(Span(1, 1),), text=text, reason=text))
+        s.append(log.Pin(fact=text or "…", path=text))
+        s.append(log.Summary(covers=(Span(1, 1),), text=f"{text}…", reason=text))
     for words in (
         ("show", "last"),
         ("show", "last", "--all"),

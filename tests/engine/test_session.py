@@ -7,8 +7,20 @@ import pytest
 import holdfast
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
-from holdfast.model.log import Clear, Entry, PartRef, Pin, Redo, Summary, Undo
-from holdfast.model.message import Message, ToolResult
+from holdfast.model.log import (
+    Checkpoint,
+    Clear,
+    Entry,
+    PartRef,
+    Pin,
+    Redo,
+    Repair,
+    Rewind,
+    Summary,
+    Undo,
+    Unpin,
+)  # fmt: skip
+from holdfast.model.message import Message, ToolResult, user
 from holdfast.model.span import Span
 
 
@@ -156,14 +168,44 @@ def test_a_marker_that_names_what_is_not_there_is_refused(hf: Holdfast) -> None:
     for marker in (
         Summary(covers=(Span(1, 9),), text="too far"),
         Summary(covers=(), text="nothing"),
+        Summary(covers=(Span(2, 1),), text="backwards"),
+        Summary(covers=(Span(-3, 1),), text="before the beginning"),
+        Summary(covers=(Span(1, 2),), text=" "),
+        Summary(covers=(Span(1, 2),), text="kept", kept=(77,)),
+        Summary(covers=(Span(1, 1),), text="kept outside", kept=(2,)),
+        Summary(covers=(Span(1, 2),), text="merges", merges=(50,)),
+        Summary(covers=(Span(1, 2),), text="merges what was said", merges=(1,)),
+        Clear(parts=(PartRef(99, 0),)),
+        Clear(parts=(PartRef(1, -1),)),
+        Pin(seq=99),
+        Pin(),
+        Unpin(pin="nothing"),
+        Checkpoint(prompt=3),
+        Rewind(to=3),
+        Rewind(to=-1),
         Undo(marker=1),
+        Undo(marker=-1),
         Redo(marker=7),
     ):
-        with pytest.raises(Misuse):
+        with pytest.raises(Misuse, match=type(marker).__name__):
             s.append(marker)
     with pytest.raises(Unknown, match="holdfast show"):
         s.rewind("99")
     assert len(list(s.entries())) == 2
+
+
+def test_what_the_door_takes_the_doctor_finds_nothing_wrong_with(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = talk(hf, 3)
+        pin = s.append(Pin(seq=2))
+        s.append(Summary(covers=(Span(1, 3),), text="so far", kept=(1,)))
+        s.append(Summary(covers=(Span(1, 5),), text="and on", merges=(5,)))
+        s.append_all([user("hm"), Undo(marker=6), Unpin(pin=pin.id), Pin(seq=7)])
+        s.append_all([Clear(parts=(PartRef(7, 0),)), Undo(marker=11), Redo(marker=11)])
+        s.append(Repair(rule="A12"))
+        s.append(Rewind(to=0))
+        s.append(Checkpoint())
+        assert hf.examine(s.id) == ()
 
 
 def test_a_key_makes_an_append_happen_once(hf: Holdfast) -> None:

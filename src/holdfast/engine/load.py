@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
 from holdfast.core.fold import fold, resume
 from holdfast.model.log import Entry, Folded, Session
 from holdfast.model.message import Message
-from holdfast.model.span import Spans, clip
+from holdfast.model.span import Span, Spans, clip
 from holdfast.model.view import View, place_of
 from holdfast.ports import Log
 
@@ -69,6 +69,16 @@ async def read(log: Log, session: str, spans: Spans) -> list[Entry]:
     found: list[Entry] = []
     async for page in pages(log, session, spans):
         found += page
+    return found
+
+
+async def kinds(log: Log, session: str, names: Iterable[int | str]) -> dict[int | str, str]:
+    """The kind of each of these entries, named by seq or id; those that are not there have none."""
+    found: dict[int | str, str] = {}
+    for name in names:
+        seq = await log.locate(session, name) if isinstance(name, str) else name
+        for head in await log.heads(session, (Span(seq, seq),)) if seq else ():
+            found[name] = head.kind
     return found
 
 

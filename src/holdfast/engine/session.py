@@ -10,16 +10,17 @@ from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
 from holdfast.core.explain import Absence
-from holdfast.core.fold import REVERSIBLE
+from holdfast.core.markers import faults, named
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.sound import sound, text
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.engine.explaining import Explained, explain_now, explain_session, why_absent
 from holdfast.engine.turns import Turns
+from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Conflict, Misuse, SessionForked, Unknown
-from holdfast.model.log import Body, Draft, Entry, Folded, Redo, Rewind, Session, Summary, Undo
+from holdfast.model.log import Body, Draft, Entry, Folded, Rewind, Session, Summary, kind_of
 from holdfast.model.message import Media, Message, ToolResult, tool, user
 from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, OPEN, Span
@@ -41,6 +42,8 @@ class OpenSession:
         self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
         self._turns = Turns(self)
+        self.visible = Visible(engine.store)
+        """What its windows show, read once."""
 
     @property
     def id(self) -> str:
@@ -281,8 +284,7 @@ class OpenSession:
             if self._doubtful:
                 await self._settle()
             if not all(isinstance(draft.body, Message) for draft in drafts):
-                for draft in drafts:
-                    await self._check(draft.body)
+                await self._check(drafts)
                 drafts, epoch = await self._complete(drafts, epoch)
             self._doubtful = drafts  # until we know: an error, an interrupt, a cancellation
             try:
@@ -349,17 +351,13 @@ class OpenSession:
             self._session = _moved(self._session, tuple(made))
         self._doubtful = ()
 
-    async def _check(self, body: Body) -> None:
-        """Refuse a marker that names what is not there."""
-        head = self._session.head
-        if isinstance(body, Summary) and (not body.covers or body.covers[-1].last > head):
-            raise Misuse(f"a Summary covers entries that are there, up to {head} at most")
-        if isinstance(body, Rewind) and not 0 <= body.to <= head:
-            raise Misuse(f"there is no entry {body.to} to go back to; the last is {head}")
-        if isinstance(body, (Undo, Redo)):
-            named = await self._engine.store.log.read(self.id, (Span(body.marker, body.marker),))
-            if not named or not isinstance(named[0].body, REVERSIBLE):
-                raise Misuse(f"entry {body.marker} is no Summary, Clear or Rewind to undo or redo")
+    async def _check(self, drafts: tuple[Draft, ...]) -> None:
+        """Refuse a marker that says nothing, or names what is not there."""
+        ahead = {n: kind_of(d.body) for n, d in enumerate(drafts, self._session.head + 1)}
+        for head, draft in enumerate(drafts, self._session.head):
+            kinds = await load.kinds(self._engine.store.log, self.id, named(draft.body))
+            for what in faults(draft.body, head, {**kinds, **ahead}):
+                raise Misuse(f"no {type(draft.body).__name__} can be appended so: {what}")
 
 
 def _carrying(draft: Draft, state: Folded) -> Draft:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import Corrupt
 from holdfast.model import wire
-from holdfast.model.log import Damaged, Draft, Marker, Session, Summary
+from holdfast.model.log import Damaged, Draft, Marker, Session, Summary, kind_of
 from holdfast.model.message import Opaque, opaque
 from holdfast.model.reply import Call, Usage
 from holdfast.stores import found
@@ -79,7 +79,7 @@ def _mended(db: Database, row: Row | None) -> tuple[bytes, bool, bool]:
     try:
         content = found.content(db, data, blob)
         part = rows.part(at, content)
-        return content, (rows.kind_of(part), len(content)) == (kind, size), True
+        return content, (kind_of(part), len(content)) == (kind, size), True
     except Corrupt:
         return wire.encode(_opaque(db, blob, data)), False, False
 
@@ -111,7 +111,7 @@ def _put(db: Database, at: int, content: bytes) -> None:
             "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             (blob, len(content), rows.pack(content)),
         )
-    kind = rows.kind_of(rows.part(at, content))
+    kind = kind_of(rows.part(at, content))
     db.run("DELETE FROM parts WHERE place = ?", (at,))
     db.run(
         "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)",
@@ -131,14 +131,14 @@ def _wrap_marker(db: Database, at: int) -> bool:
         reason = str(why) if stored else "its marker was missing"
         _put_marker(db, at, Damaged(data=_raw(data), reason=reason))
         return True
-    if rows.kind_of(marker) == kind:
+    if kind_of(marker) == kind:
         return False
     _put_marker(db, at, marker)
     return True
 
 
 def _put_marker(db: Database, at: int, marker: Marker) -> None:
-    kind, content = rows.kind_of(marker), wire.encode(marker)
+    kind, content = kind_of(marker), wire.encode(marker)
     db.run("DELETE FROM markers WHERE place = ?", (at,))
     db.run("INSERT INTO markers VALUES (?, ?, ?)", (at, kind, content))
     db.run("UPDATE entries SET kind = ? WHERE place = ?", (kind, at))

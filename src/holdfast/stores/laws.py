@@ -6,19 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from holdfast.core.fold import REVERSIBLE
+from holdfast.core.markers import Name, faults
 from holdfast.errors import Corrupt
-from holdfast.model.log import (
-    Body,
-    Clear,
-    Pin,
-    Redo,
-    Repair,
-    Rewind,
-    Session,
-    Summary,
-    Undo,
-)  # fmt: skip
+from holdfast.model.log import Session, Summary, kind_of
 from holdfast.model.reply import Call
 from holdfast.model.store import Finding
 from holdfast.stores import found, mend
@@ -112,7 +102,7 @@ def _parts(db: Database, at: int) -> tuple[list[bytes], list[str]]:
         try:
             content = found.content(db, data, blob)
             part = rows.part(place_, content)
-            if (rows.kind_of(part), len(content)) != (kind, size):
+            if (kind_of(part), len(content)) != (kind, size):
                 troubles.append(f"part {ordinal} is not of the kind and size that its row says")
         except Corrupt as why:
             content = b""
@@ -127,7 +117,7 @@ def _marker(db: Database, at: int) -> tuple[list[bytes], list[str]]:
         return [], ["its marker is missing"]
     kind, data = stored[0]
     try:
-        if rows.kind_of(rows.marker(at, found.stored_bytes(data))) != kind:
+        if kind_of(rows.marker(at, found.stored_bytes(data))) != kind:
             return [], ["its marker is not of the kind that its row says"]
     except Corrupt as why:
         return [], [f"its marker cannot be read: {why}"]
@@ -147,7 +137,7 @@ def _columns(db: Database, session: Found, line: Lineage) -> Iterator[Finding]:
 
 def _markers(db: Database, session: Found, line: Lineage) -> Iterator[Finding]:
     """What the markers name and carry; those of the session's ancestors are read, not judged."""
-    undoable: set[int] = set()
+    kinds: dict[Name, str] = {}
     for _, entry, before in standing(db, session, line):
         body = entry.body
         if entry.seq > session.fork:
@@ -155,30 +145,5 @@ def _markers(db: Database, session: Found, line: Lineage) -> Iterator[Finding]:
             if isinstance(body, Summary) and body.folded != before:
                 what = "it carries another state than the markers before it give"
                 yield _finding(where, what, mend.REFOLD)
-            yield from (_finding(where, what) for what in _named(body, entry.seq, undoable))
-        if isinstance(body, REVERSIBLE):
-            undoable.add(entry.seq)
-
-
-def _named(marker: Body, seq: int, undoable: set[int]) -> Iterator[str]:
-    named = max(_seqs(marker), default=0)
-    if named >= seq:
-        yield f"it names entry {named}, which does not come before it"
-    if isinstance(marker, (Undo, Redo)) and marker.marker < seq and marker.marker not in undoable:
-        yield f"it names entry {marker.marker}, which is no Summary, Clear or Rewind"
-
-
-def _seqs(marker: Body) -> list[int]:
-    match marker:
-        case Summary():
-            return [*(span.last for span in marker.covers), *marker.kept, *marker.merges]
-        case Clear() | Repair():
-            return [ref.seq for ref in marker.parts]
-        case Pin():
-            return [marker.seq]
-        case Rewind():
-            return [marker.to]
-        case Undo() | Redo():
-            return [marker.marker]
-        case _:
-            return []
+            yield from (_finding(where, what) for what in faults(body, entry.seq - 1, kinds))
+        kinds[entry.seq] = kinds[entry.id] = kind_of(body)

@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.errors import Corrupt, Misuse
 from holdfast.model import wire
-from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session
+from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session, kind_of
 from holdfast.model.message import Message, Part
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.places import MOST_PARTS, entry_of, part_place, seq_of
@@ -84,11 +84,6 @@ def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) 
     return fingerprint(body.role, contents)
 
 
-def kind_of(value: Part | Marker) -> str:
-    """The tag a part or marker is written with."""
-    return value.__struct_config__.tag  # type: ignore[return-value]
-
-
 def fingerprint(kind: str, contents: Sequence[bytes]) -> bytes:
     """What identifies an entry's content; computed from the stored bytes, so it can be checked."""
     hasher = sha256(kind.encode())
@@ -109,25 +104,6 @@ def unpack(data: bytes) -> bytes:
 def pack(data: bytes) -> bytes:
     """A blob's stored form."""
     return zstd.compress(data)
-
-
-def placed(draft: Draft, session: str, seq: int, key: str) -> Entry:
-    """The entry that a draft has become, with a count for each part: 0 where none was given."""
-    parts = len(draft.body.parts) if isinstance(draft.body, Message) else 0
-    return Entry(
-        id=draft.id,
-        session=session,
-        seq=seq,
-        body=draft.body,
-        created=draft.created,
-        completed=draft.completed,
-        parent=draft.parent,
-        provider=draft.provider,
-        model=draft.model,
-        request=draft.request,
-        key=key,
-        counts=(*draft.counts, *[0] * parts)[:parts],
-    )
 
 
 def entry(session: str, row: Row, body: Body, counts: tuple[int, ...]) -> Entry:
