@@ -3,6 +3,7 @@
 HoldfastError
 ├── Misuse              you asked for what cannot be              → fix the call
 │   ├── Unknown         no such session, entry, store, setting    → use the nearest match, or list
+│   │   └── Ambiguous   a beginning that fits several             → give more letters
 │   └── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
 ├── OverBudget          it does not fit, even compacted           → shorten what it names
 ├── Refused             a request that a provider would refuse    → report it: this should not be
@@ -39,8 +40,20 @@ class Unknown(Misuse):
 
     def __init__(self, kind: str, name: str, nearest: tuple[str, ...] = (), do: str = "") -> None:
         self.kind, self.name, self.nearest, self.do = kind, name, nearest, do
-        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-        super().__init__(f"no {kind} {name!r}{hint}{f' {do}' if do else ''}")
+        near = f"did you mean {' or '.join(nearest)}?" if nearest else ""
+        hint = " ".join(filter(None, (near, do)))
+        super().__init__(f"no {kind} {name!r}{f'; {hint}' if hint else ''}")
+
+
+class Ambiguous(Unknown):
+    """The beginning of several names, with two of them."""
+
+    def __init__(self, kind: str, name: str, nearest: tuple[str, ...], many: int) -> None:
+        super().__init__(kind, name, nearest, "give more letters")
+        self.many = many
+        self.args = (
+            f"{name} fits {many:,} {kind}s; give more letters, as in {' or '.join(nearest)}",
+        )
 
 
 class Unsafe(Misuse):
@@ -142,6 +155,10 @@ class Garbled(ProviderError):
     def __init__(self, message: str, *, raw: bytes = b"", **told: Any) -> None:
         self.raw = raw
         super().__init__(message, **told)
+
+
+class AssumedModel(UserWarning):
+    """Told once: nobody has said how much a model holds, so a small window is assumed."""
 
 
 class SessionForked(UserWarning):

@@ -64,8 +64,30 @@ TAGS: Final[dict[str, Tag]] = {
     )
 }
 
+_MORE = (
+    "user_instructions", "command-name", "command-message", "command-args",
+    "local-command-caveat", "local-command-stdout",
+)  # fmt: skip
+"""Tags that programs put before what somebody said, though no window of ours holds them."""
+
 _NAMES = "|".join(re.escape(name) for name in sorted(TAGS, key=len, reverse=True))
 _MARK = re.compile(rf"<(?=/?\s*(?:{_NAMES})[\s>/])", re.IGNORECASE)
+
+_OPENING = re.compile(
+    rf"\s*(?:# AGENTS\.md instructions[^\n]*|<({_NAMES}|{'|'.join(_MORE)})(?:\s[^>]*)?>)",
+    re.IGNORECASE,
+)
+
+
+def own_words(text: str) -> str:
+    """What is left of a text once the scaffolding at its beginning is taken off."""
+    while found := _OPENING.match(text):
+        end = found.end()
+        if found[1]:
+            closing = re.compile(f"</{re.escape(found[1])}>", re.IGNORECASE).search(text, end)
+            end = closing.end() if closing else len(text)
+        text = text[end:]
+    return text.strip()
 
 
 def wrap(name: str, content: str, **attributes: str) -> str:

@@ -257,8 +257,12 @@ class Holdfast:
     def search(
         self, words: str, *, session: str = "", role: str = "", limit: int = 20
     ) -> tuple[Hit, ...]:
-        """Find what was said; nothing older is out of reach."""
+        """Find what was said, everywhere or in one session; nothing older is out of reach."""
         return drive(self.engine.search(words, session=session, role=role, limit=limit))
+
+    def catch_up(self, limit: int = 1000) -> int:
+        """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
+        return drive(self.engine.catch_up(limit))
 
     def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

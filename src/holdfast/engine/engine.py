@@ -8,11 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.log import Session
 from holdfast.model.message import Message, Text
@@ -99,9 +100,17 @@ class Engine:
             return await self.store.sessions.session(id)
         except Unknown as unknown:
             begun = [near for near in unknown.nearest if near.upper().startswith(id.upper())]
-            if len(id) >= SHORTEST_PREFIX and len(begun) == 1:
-                return await self.store.sessions.session(begun[0])
-            raise
+            if len(begun) > 1:
+                raise await self._ambiguous(id) from None
+            if len(id) < SHORTEST_PREFIX or not begun:
+                raise
+            return await self.store.sessions.session(begun[0])
+
+    async def _ambiguous(self, id: str) -> Ambiguous:
+        """How many sessions begin so, and two of them."""
+        ids = [one.id async for one in self.every_session()]
+        begun = [one for one in ids if one.upper().startswith(id.upper())]
+        return Ambiguous("session", id, tuple(begun[:2]), len(begun))
 
     async def sessions(
         self,
@@ -146,10 +155,15 @@ class Engine:
     async def search(
         self, words: str, *, session: str = "", role: str = "", limit: int = 20
     ) -> tuple[Hit, ...]:
-        """Find what was said; nothing older is out of reach."""
+        """Find what was said, everywhere or in one session; nothing older is out of reach."""
+        inside = (await self.resolve(session)).id if session else ""
         return await self.store.search.find(
-            Query(words=words, session=session, role=role, limit=limit)
+            Query(words=words, session=inside, role=role, limit=limit)
         )
+
+    async def catch_up(self, limit: int = 1000) -> int:
+        """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
+        return await self.store.search.catch_up(limit)
 
     async def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""
@@ -184,5 +198,6 @@ def _places(directory: str | PathLike[str]) -> tuple[str, str]:
 def _own_words(body: object) -> str:
     """What somebody said themselves, without what a program wrapped around it."""
     parts = body.parts if isinstance(body, Message) else ()
-    own = (part.text for part in parts if isinstance(part, Text) and not part.scaffold)
+    told = (part.text for part in parts if isinstance(part, Text) and not part.scaffold)
+    own = map(own_words, told)
     return "\n".join(filter(str.strip, own))

@@ -117,7 +117,7 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
         return others[name].load()
     known = (*built_in, *others)
     near = tuple(get_close_matches(name, known, 1))
-    raise Unknown(kind, name, near, f"(there are {', '.join(known)})")
+    raise Unknown(kind, name, near, f"there are {', '.join(known)}")
 
 
 def _load(where: str) -> Any:

@@ -55,7 +55,8 @@ def _read(file: Path) -> dict[str, str]:
     known = [name for name in Settings.__struct_fields__ if name != "secrets"]
     for name in told:
         if name not in known:
-            raise Unknown("setting", name, tuple(get_close_matches(name, known, 1)), f"(in {file})")
+            near = tuple(get_close_matches(name, known, 1))
+            raise Unknown("setting", name, near, f"it is in {file}")
     for name, value in told.items():
         if not isinstance(value, str):
             raise Misuse(f"{file}: {name} must be a text in quotes, not {value!r}")

@@ -24,3 +24,5 @@ class Hit(Struct, frozen=True, kw_only=True):
     kind: str
     role: str
     snippet: str
+    created: int = 0
+    """When it was said, in ms."""

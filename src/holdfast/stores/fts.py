@@ -55,7 +55,7 @@ class FtsSearch:
 
     async def find(self, query: Query) -> tuple[Hit, ...]:
         if not _expression(query.words):
-            raise Misuse("nothing to search for: give at least one word")
+            raise Misuse("nothing to search for; give at least one word")
         while await self.catch_up():
             pass
         with self._db.reading():
@@ -150,13 +150,13 @@ class FtsSearch:
     def _hit(self, at: int, query: Query) -> Hit | None:
         entry = entry_of(at)
         found = self._db.rows(
-            "SELECT e.id, e.kind, e.role, s.id FROM entries e JOIN sessions s ON s.n = ? "
-            "WHERE e.place = ?",
+            "SELECT e.id, e.kind, e.role, e.created, s.id FROM entries e "
+            "JOIN sessions s ON s.n = ? WHERE e.place = ?",
             (number_of(entry), entry),
         )
         if not found or (query.role and found[0][2] != query.role):
             return None
-        id, kind, role, session = found[0]
+        id, kind, role, created, session = found[0]
         kind, text = self._content(at, entry, kind)
         return Hit(
             session=query.session or session,
@@ -166,6 +166,7 @@ class FtsSearch:
             kind=kind,
             role=role or "",
             snippet=snippet(text, query.words),
+            created=created,
         )
 
     def _content(self, at: int, entry: int, kind: str) -> tuple[str, str]:

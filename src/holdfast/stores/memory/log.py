@@ -130,4 +130,5 @@ def hits(entries: Iterable[Entry]) -> Iterator[Hit]:
                     kind=kind_of(pieces[ordinal]),
                     role=role,
                     snippet=text,
+                    created=entry.created,
                 )

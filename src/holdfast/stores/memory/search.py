@@ -29,7 +29,7 @@ class MemorySearch:
     async def find(self, query: Query) -> tuple[Hit, ...]:
         words = _words(query.words)
         if not words:
-            raise Misuse("nothing to search for: give at least one word")
+            raise Misuse("nothing to search for; give at least one word")
         while await self.catch_up():
             pass
         with self._shelf.lock:

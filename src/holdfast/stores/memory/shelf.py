@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from threading import RLock
 
 from msgspec.structs import replace
 
+from holdfast.core.nearest import nearest
 from holdfast.errors import Unknown
 from holdfast.model.job import Job
 from holdfast.model.log import Entry, Session
 from holdfast.model.reply import Call
 from holdfast.model.search import Hit
+
+LISTED = "`holdfast sessions` lists them"
 
 
 class Shelf:
@@ -32,7 +34,7 @@ class Shelf:
 
     def session(self, id: str) -> Session:
         if id not in self.sessions:
-            raise Unknown("session", id, nearest(id, list(self.sessions)))
+            raise Unknown("session", id, nearest(id, self.sessions), LISTED)
         return self.sessions[id]
 
     def line(self, id: str) -> list[Entry]:
@@ -56,9 +58,3 @@ class Shelf:
         many = len(self.blobs)
         self.blobs.clear()
         return many
-
-
-def nearest(name: str, names: list[str]) -> tuple[str, ...]:
-    """The names that begin like this one, or else look like it; at most two."""
-    begins = [other for other in names if name and other.lower().startswith(name.lower())]
-    return tuple((begins or get_close_matches(name, names, n=2))[:2])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator
 
 from msgspec import Struct
 
+from holdfast.core.nearest import nearest
 from holdfast.errors import Corrupt, Unknown
 from holdfast.model.span import OPEN, Spans, clip
 from holdfast.stores.sql.database import Database
@@ -72,11 +72,4 @@ def unknown(db: Database, id: str) -> Unknown:
     ids = [name for (name,) in db.rows(begun, (upper, upper + "~"))] if upper else []
     newest = "SELECT id FROM sessions ORDER BY updated DESC LIMIT 5000"
     ids = ids or [name for (name,) in db.rows(newest)]
-    return Unknown("session", id, nearest(id, ids), "`holdfast sessions` lists them.")
-
-
-def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """The two names most like this one."""
-    known = list(names)
-    begins = [other for other in known if name and other.lower().startswith(name.lower())]
-    return tuple((begins or get_close_matches(name, known, n=2, cutoff=0.6))[:2])
+    return Unknown("session", id, nearest(id, ids), "`holdfast sessions` lists them")

@@ -1,0 +1,80 @@
+"""Sessions are named by a beginning of their id; what fits none or several is explained."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import Holdfast
+from holdfast.errors import Ambiguous, Unknown
+
+
+@pytest.fixture(params=["memory:", "sqlite"])
+def hf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Holdfast]:
+    url = tmp_path / "log.db" if request.param == "sqlite" else request.param
+    with holdfast.open(url) as opened:
+        yield opened
+
+
+def test_a_beginning_of_several_says_how_many_and_names_two(hf: Holdfast) -> None:
+    ids = [hf.session().id for _ in range(13)]
+    begun = ids[0][:6]
+    with pytest.raises(Ambiguous, match=f"{begun} fits 13 sessions; give more letters") as told:
+        hf.session(begun)
+    assert told.value.many == 13
+    assert set(told.value.nearest) <= set(ids)
+    assert len(told.value.nearest) == 2
+
+
+def test_one_letter_off_is_answered_with_the_session_meant(hf: Holdfast) -> None:
+    meant = hf.session().id
+    begun = meant[:20]
+    wrong = f"{begun[:12]}{'0' if begun[12] != '0' else '1'}{begun[13:]}"
+    with pytest.raises(Unknown) as told:
+        hf.session(wrong)
+    assert told.value.nearest == (meant,)
+
+
+def test_the_parts_of_a_message_are_told_apart(hf: Holdfast) -> None:
+    with pytest.raises(Unknown) as told:
+        hf.session("nope")
+    assert str(told.value) == "no session 'nope'; `holdfast sessions` lists them"
+
+
+def test_a_search_takes_what_opens_a_session(hf: Holdfast) -> None:
+    session, other = hf.session(), hf.session()
+    session.user("login here")
+    other.user("login there")
+    (hit,) = hf.search("login", session=session.id[:25].lower() + session.id[25:])
+    assert (hit.session, hit.seq, hit.created > 0) == (session.id, 1, True)
+    with pytest.raises(Unknown):
+        hf.search("login", session="nope")
+
+
+def test_the_index_can_be_brought_up_to_date_a_little_at_a_time(hf: Holdfast) -> None:
+    session = hf.session()
+    session.append_all([holdfast.user(f"word {n}") for n in range(30)])
+    steps = 0
+    while hf.catch_up(10):
+        steps += 1
+    assert steps >= 3
+    assert hf.catch_up() == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "own"),
+    [
+        ("<environment_context>\n<cwd>/x</cwd>\n</environment_context>", ""),
+        ("# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nUse tabs\n</INSTRUCTIONS>", ""),
+        ("<system-reminder>be kind</system-reminder>\nFix the login", "Fix the login"),
+        ("<user_instructions>never closed", ""),
+        ("<b>Fix</b> the login", "<b>Fix</b> the login"),
+        ("# AGENTS.md is wrong", "# AGENTS.md is wrong"),
+    ],
+)
+def test_an_opening_is_not_what_a_program_says(said: str, own: str, hf: Holdfast) -> None:
+    session = hf.session()
+    session.user(said)
+    session.user("And then?")
+    assert hf.opening(session.info) == (own or "And then?")
