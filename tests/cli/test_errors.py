@@ -55,7 +55,7 @@ def spoil_with_the_place_above(store: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "what"),
     [
-        (spoil_with_text, "not a database"),
+        (spoil_with_text, "not a Holdfast store"),
         (spoil_with_directory, "is a directory"),
         (spoil_with_newer_schema, "upgrade holdfast"),
         (spoil_with_damage, "is damaged"),

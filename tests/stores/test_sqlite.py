@@ -341,3 +341,17 @@ def test_a_store_that_cannot_be_prepared_is_not_left_open(path: Path) -> None:
         Sqlite(path)
     assert len(apsw.connections()) == before, "though the error and all it knows are still here"
     del kept
+
+
+def test_another_programs_database_is_left_exactly_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "laravel.db"
+    theirs = apsw.Connection(str(file))
+    theirs.execute("CREATE TABLE migrations (name TEXT, applied INTEGER)")
+    theirs.close()
+    file.chmod(0o644)
+    before = file.read_bytes()
+    with pytest.raises(Unsafe, match="another program's database"):
+        SqliteStore.open(file)
+    assert file.read_bytes() == before
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert [found.name for found in tmp_path.iterdir()] == ["laravel.db"]

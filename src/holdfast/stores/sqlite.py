@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import apsw
 
@@ -29,6 +29,9 @@ from holdfast.stores.sql.sessions import SqlSessions
 
 OLDEST = (3, 51, 3)
 """Older engines can corrupt a WAL that several connections write and checkpoint (3.7.0–3.51.2)."""
+
+OURS = 0x486F_6C64
+"""The mark of a Holdfast store in the header of its file: `Hold`."""
 
 PATIENCE = 15_000
 """How long to wait for another writer, in ms."""
@@ -78,15 +81,17 @@ class Sqlite:
             raise mapped(error, self.where) from error
 
     def _check_owner(self) -> None:
-        """Refuse a database that another program made, before anything in it is changed."""
-        tables = self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        names = {name for (name,) in tables}
-        if names and "migrations" not in names:
+        """Refuse a database that another program made; mark a new one as ours."""
+        self.connection.set_busy_timeout(PATIENCE)
+        owner = owner_of(self.connection)
+        if owner == "nobody":
+            # Before the journal is switched, so that the mark is in the file itself.
+            self.connection.execute(f"PRAGMA application_id={OURS}")
+        elif owner != "us":
             self.connection.close()
-            raise Unsafe(self.where, "is another program's database", "name another --store")
+            raise foreign(self.where)
 
     def _prepare(self) -> None:
-        self.connection.set_busy_timeout(PATIENCE)
         for pragma in (
             "journal_mode=WAL",
             "synchronous=FULL",
@@ -336,8 +341,9 @@ def _make_private(place: Path) -> None:
                 f"{place} is on a network file system ({kind}), where SQLite's locks cannot be "
                 "trusted; name a --store on a local disk"
             )
-        if place.is_file() and place.stat().st_size and place.stat().st_mode & 0o077:
-            _check_database(place)  # before its mode is touched: it may be somebody's notes
+        journal = place.with_name(f"{place.name}-journal")  # where there is one, it comes first
+        if place.is_file() and place.stat().st_size and not journal.exists():
+            _check_database(place)  # before anything is touched: it may be somebody's notes
         private_file(place)
     except OSError as error:
         raise Unavailable(
@@ -352,11 +358,31 @@ def _check_database(place: Path) -> None:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         looking = apsw.Connection(f"{place.as_uri()}?immutable=1", flags=flags)
         try:
-            looking.execute("PRAGMA schema_version").fetchall()
+            if owner_of(looking) == "others":
+                raise foreign(str(place))
         finally:
             looking.close()
-    except apsw.Error as error:
-        raise mapped(error, str(place)) from error
+    except apsw.NotADBError as error:
+        raise Corrupt(
+            f"{place} is no SQLite database: it is not a Holdfast store, or its beginning is "
+            "damaged; nothing was changed: name another --store, or run `holdfast doctor`"
+        ) from error
+    except apsw.Error:
+        return  # without its journal a file may look torn that is whole; opening it will tell
+
+
+def owner_of(connection: apsw.Connection) -> Literal["us", "others", "nobody"]:
+    """Whose database it is, by the mark in its header; nobody's where it is still empty."""
+    ((mark,),) = connection.execute("PRAGMA application_id").fetchall()
+    if mark == OURS:
+        return "us"
+    tables = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    return "others" if mark or tables else "nobody"
+
+
+def foreign(where: str) -> Unsafe:
+    """What is said of a database that is not ours."""
+    return Unsafe(where, "is another program's database", "name another --store")
 
 
 def check_engine(version: str) -> None:

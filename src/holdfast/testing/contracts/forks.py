@@ -115,12 +115,18 @@ class ForkContract(Contract):
         assert texts(read_all(store, short)) == ["a1", "*", "d3"]
         assert texts(drive(store.log.read(short, EVERYTHING, limit=2))) == ["a1", "*"]
 
-    def test_a_key_belongs_to_the_session_it_was_used_in(self, store: Store) -> None:
+    def test_a_key_is_known_along_the_whole_line(self, store: Store) -> None:
         root = start(store)
         append(store, root, "a", key="k")
-        child = start(store, parent=root, fork=1)
-        assert append(store, child, "b", key="k")[0].seq == 2
-        assert append(store, root, "a", key="k")[0].seq == 1
+        append(store, root, "b", "c", key="cut")
+        append(store, root, "d", key="later")
+        child = start(store, parent=root, fork=2)
+        assert append(store, child, "a", key="k")[0].seq == 1
+        assert append(store, child, "d", key="later")[0].seq == 3
+        assert append(store, child, "b", "c", key="cut")[0].seq == 4  # it shares only half of it
+        drive(store.sessions.erase(root))
+        assert append(store, child, "a", key="k")[0].seq == 1
+        assert drive(store.sessions.session(child)).head == 5
 
     @pytest.mark.parametrize(
         "bad",

@@ -7,7 +7,7 @@ import pytest
 from holdfast.engine.doors import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model import wire
-from holdfast.model.log import Clear, Pin, Rewind, Summary
+from holdfast.model.log import Clear, Folded, Pin, Rewind, Summary
 from holdfast.model.message import Message, Text, assistant, opaque, tool, user
 from holdfast.model.message import ToolCall as Asks
 from holdfast.model.message import ToolResult as Answer
@@ -152,6 +152,19 @@ class KeyContract(Contract):
         append(store, id, "between")
         assert append(store, id, "a", Pin(fact="x"), "b", key="k") == made
         assert drive(store.sessions.session(id)).head == 4
+
+    def test_a_summary_retried_is_the_same_whatever_state_it_carries(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "a")
+        made = append(store, id, Summary(covers=(Span(1, 1),), text="s"), key="k")
+        carried = Summary(covers=(Span(1, 1),), text="s", folded=Folded(epoch=2))
+        assert append(store, id, carried, key="k") == made
+
+    def test_a_large_batch_is_found_again_whole(self, store: Store) -> None:
+        id = start(store)
+        many = Message("user", tuple(Text(str(n)) for n in range(2_000)))
+        made = append(store, id, many, many, many, key="k")
+        assert append(store, id, many, many, many, key="k") == made
 
     def test_a_retry_succeeds_though_the_session_has_gone_on(self, store: Store) -> None:
         id = start(store)
