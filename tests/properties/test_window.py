@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from holdfast.core.boundary import is_request
 from holdfast.core.explain import absent
 from holdfast.core.fold import in_force
-from holdfast.core.repair import repair
+from holdfast.core.repair import Limits, mended, repair
+from holdfast.core.sendable import can_be_sent
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.plugins import codec
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import OverBudget
 from holdfast.model import wire
 from holdfast.model.message import Message, Text
+from holdfast.model.window import Block
 from tests.properties.histories import FORMATS, histories, live, opened, requests, said
 
 EXAMPLES = int(os.environ.get("HOLDFAST_HISTORIES", "40"))
@@ -180,6 +182,50 @@ def _leaves(items: list[Any]) -> list[Any]:
         else:
             leaves.append(item)
     return leaves
+
+
+@lawful
+@given(histories, WINDOWS, MODELS, st.lists(st.sampled_from(["held", "other"]), max_size=20))
+def test_a_session_held_open_prepares_what_a_fresh_one_does(
+    history: list[Any], window: int, model: str, turns: list[str]
+) -> None:
+    """Whatever was read before, and whoever wrote meanwhile."""
+    with opened(window) as hf:
+        held = hf.session(model=model)
+        for number, step in enumerate(history):
+            other = turns[number % len(turns)] == "other" if turns else False
+            live(hf.session(id=held.id) if other else held, [step])
+            held.refresh()
+            asked = {"system": "be brief", "tools": [TOOL], "model": model}
+            mine, fresh = (_previewed(s, asked) for s in (held, hf.session(id=held.id)))
+            assert mine == fresh
+
+
+def _previewed(s: BlockingSession, asked: dict[str, Any]) -> Any:
+    try:
+        made = s.preview(**asked)
+    except OverBudget as refused:
+        return str(refused)
+    return made.window, made.fixes
+
+
+@lawful
+@given(histories)
+def test_what_can_be_sent_as_it_is_needs_no_repair(history: list[Any]) -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="gpt-5.5")
+        live(s, history)
+        blocks = [
+            Block(section="history", role=e.body.role, parts=e.body.parts, tokens=1)
+            for e in s.entries()
+            if isinstance(e.body, Message)
+        ]
+        for prefill in (False, True):
+            for end in range(len(blocks) + 1):
+                made = mended(blocks[:end], Limits(prefill=prefill))
+                assert repair(blocks[:end], Limits(prefill=prefill)) == made
+                if can_be_sent(blocks[:end], prefill=prefill):
+                    assert not made.fixes
 
 
 @lawful

@@ -11,7 +11,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import msgspec
 
@@ -51,14 +51,18 @@ def read(data: bytes) -> Fields | None:
 
 def fields(value: object) -> Fields:
     """The object that a value is; an empty one where it is something else."""
-    return cast(Fields, value) if isinstance(value, dict) else {}
+    return cast("Fields", value) if isinstance(value, dict) else {}
 
 
 def objects(value: object) -> list[Fields]:
     """The objects in a list; none where it is something else."""
     if not isinstance(value, list):
         return []
-    return [cast(Fields, item) for item in cast(list[object], value) if isinstance(item, dict)]
+    return list(filter(_is_object, cast("list[object]", value)))
+
+
+def _is_object(value: object) -> TypeGuard[Fields]:
+    return isinstance(value, dict)
 
 
 def string(value: object) -> str:

@@ -222,9 +222,9 @@ def breakpoints(blocks: Sequence[Block], tools: bool) -> tuple[int, ...]:
 def shortages(window: Window) -> tuple[Shortage, ...]:
     """What besides tokens there is too much of."""
     found: list[Shortage] = []
-    images = sum(_images(block.parts) for block in window.blocks)
     limits = window.budget
-    if limits.most_images and images > limits.most_images:
+    images = sum(_images(block.parts) for block in window.blocks) if limits.most_images else 0
+    if images > limits.most_images:
         found.append(Shortage(what="images", have=images, limit=limits.most_images))
     if limits.most_tools and len(window.tools) > limits.most_tools:
         found.append(Shortage(what="tools", have=len(window.tools), limit=limits.most_tools))

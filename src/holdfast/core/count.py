@@ -84,8 +84,19 @@ _TEXTS: Final[dict[type, Callable[[Any], tuple[str, ...]]]] = {
 
 def frame(part: Part, profile: Profile | None = None) -> int:
     """What a part takes besides its words: the call around them, seals, pictures."""
-    around = CALL if isinstance(part, (ToolCall, ToolResult)) else 0
-    return around + unsure(part, profile)
+    return around(part) + unsure(part, profile)
+
+
+def around(part: Part) -> int:
+    """Of the frame, what is known: the call around the words."""
+    return CALL if isinstance(part, (ToolCall, ToolResult)) else 0
+
+
+def plain(part: Part) -> bool:
+    """Whether nothing of a part's frame is unsure: it has no seal and no picture."""
+    if isinstance(part, (Text, ToolCall)):
+        return part.seal is None
+    return isinstance(part, ToolResult) and part.seal is None and not part.media
 
 
 def unsure(part: Part, profile: Profile | None = None) -> int:

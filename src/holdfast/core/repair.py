@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.count import MESSAGE, weigh
+from holdfast.core.sendable import can_be_sent, has_utf8
 from holdfast.model.message import Media, Part, Text, ToolCall, ToolResult
 from holdfast.model.window import Block
 
@@ -50,10 +51,18 @@ Step = Callable[[list[Block], list[Fix], Limits], list[Block]]
 
 def repair(blocks: Sequence[Block], limits: Limits | None = None) -> Repaired:
     """The blocks with everything mended that a provider would refuse."""
+    limits = limits or Limits()
+    if can_be_sent(blocks, prefill=limits.prefill):
+        return Repaired(blocks=tuple(blocks))
+    return mended(blocks, limits)
+
+
+def mended(blocks: Sequence[Block], limits: Limits) -> Repaired:
+    """The blocks once every step has looked at them."""
     fixes: list[Fix] = []
     made = list(blocks)
     for step in STEPS:
-        made = step(made, fixes, limits or Limits())
+        made = step(made, fixes, limits)
     return Repaired(blocks=tuple(made), fixes=tuple(fixes))
 
 
@@ -241,14 +250,6 @@ def _without_surrogates(part: Part) -> Part:
     changed: dict[str, str] = {}
     for name in ("text", "output", "input", "name", "id", "call"):
         value = getattr(part, name, "")
-        if isinstance(value, str) and not value.isascii() and _has_surrogate(value):
+        if isinstance(value, str) and not has_utf8(value):
             changed[name] = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return replace(part, **changed) if changed else part
-
-
-def _has_surrogate(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False

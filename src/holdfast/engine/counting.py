@@ -2,7 +2,7 @@
 
 The estimate is corrected by what this session's calls have reported, and anchored on the last of
 them while nothing but the tail has changed. Only when it might not fit if the estimate were far off
-is the exact counter asked, or the provider; parts that were counted once are never counted again.
+is the exact counter asked, or the provider; what was counted once is kept for later windows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from holdfast.core.calibrate import SLACK, anchored, calibrated, certain, counted, ratio
-from holdfast.core.count import MESSAGE, frame, media_of, texts, tool_text, unsure
+from holdfast.core.count import MESSAGE, around, plain, texts, tool_text, unsure
 from holdfast.core.estimate import BOUND
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
@@ -22,7 +22,7 @@ from holdfast.model.message import Message, Part
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
-from holdfast.model.span import Spans
+from holdfast.model.view import View
 from holdfast.model.window import Block, Budget, Count, Options, Window
 from holdfast.ports import Counter
 
@@ -69,7 +69,7 @@ class Counting:
 
     async def settled(self, window: Window, estimated: int, shown: Shown) -> Count:
         """The count of a window: as sure as it has to be."""
-        about = self.about(window, estimated, shown.epoch)
+        about = self.about(window, estimated, shown.view.folded.epoch)
         always = self._policy.counts_with == "exact" and self._profile.tokenizer
         if certain(about, window.budget) and not always:
             return about
@@ -85,9 +85,8 @@ class Counting:
 
     def estimated(self, window: Window) -> int:
         """What the window takes by estimate, pictures as this model counts them."""
-        parts = (part for block in window.blocks for part in block.parts)
-        pictured = [part for part in parts if media_of(part)]
-        more = sum(unsure(part, self._profile) - unsure(part) for part in pictured)
+        vague = [part for block in window.blocks for part in block.parts if not plain(part)]
+        more = sum(unsure(part, self._profile) - unsure(part) for part in vague)
         return window.tokens.tokens + more
 
     def _anchor(self, epoch: int) -> Call | None:
@@ -133,27 +132,23 @@ class Counting:
             return None  # an endpoint that fails must not keep a turn from being prepared
 
     async def _exact(self, window: Window, shown: Shown, counter: Counter) -> Count:
-        counts = self._session.store.counts
-        known = await counts.known(self._session.id, shown.spans, counter.name)
-        tally = Tally(shown, known)
+        visible = self._session.visible
+        tally = Tally(shown, await visible.known(shown.view, counter.name))
         for block in window.blocks:
             tally.add(block)
         found = await counter.count([*tally.missing, *map(tool_text, window.tools)])
-        learned = tally.learn(found[: len(tally.missing)])
-        if learned and self._write:
-            await counts.tally(self._session.id, counter.name, learned)
-        parts = [part for block in window.blocks for part in block.parts]
-        frames = sum(frame(part, self._profile) for part in parts) + MESSAGE * len(window.blocks)
-        words = sum(found) + tally.known
-        vague = sum(unsure(part, self._profile) for part in parts)
-        return counted(words + frames, "exact", vague)
+        visible.learn(self._session.id, counter.name, tally.learn(found[: len(tally.missing)]))
+        if self._write:
+            await visible.write()
+        sure, vague = frames(window.blocks, self._profile)
+        return counted(sum(found) + tally.known + sure + vague, "exact", vague)
 
 
 class Shown:
     """What of the log a window shows, so that counts of its parts can be found and kept."""
 
-    def __init__(self, messages: Sequence[Entry], spans: Spans, epoch: int) -> None:
-        self.spans, self.epoch = spans, epoch
+    def __init__(self, messages: Sequence[Entry], view: View) -> None:
+        self.view = view
         self._parts = {e.seq: e.body.parts for e in messages if isinstance(e.body, Message)}
 
     def holds(self, block: Block) -> bool:
@@ -192,6 +187,17 @@ class Tally:
             if ref is not None:
                 learned[ref] = learned.get(ref, 0) + tokens
         return learned
+
+
+def frames(blocks: Sequence[Block], profile: Profile) -> tuple[int, int]:
+    """What stands around the words of some blocks: what is known of it, and what is not."""
+    sure, vague = MESSAGE * len(blocks), 0
+    for block in blocks:
+        for part in block.parts:
+            sure += around(part)
+            if not plain(part):
+                vague += unsure(part, profile)
+    return sure, vague
 
 
 def tuned(budget: Budget, by: float) -> Budget:

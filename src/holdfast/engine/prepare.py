@@ -103,7 +103,7 @@ class Preparation:
         seen = await self._seen(view)
         window, fixed = self._assembled(seen, around, budget)
         estimated = counting.estimated(window)
-        shown = Shown(seen.messages, view.spans, view.folded.epoch)
+        shown = Shown(seen.messages, view)
         count = await counting.settled(window, estimated, shown)
         return Prepared(
             window=weighed(window, count, self._policy),
@@ -148,7 +148,7 @@ class Preparation:
     async def _seen(self, view: View) -> Seen:
         return Seen(
             folded=view.folded,
-            messages=await messages(self._log, view.session.id, view.spans),
+            messages=await self._session.visible.messages(view),
             summaries=await self._summaries(view),
             repairs=await self._repairs(view),
         )
@@ -158,8 +158,8 @@ class Preparation:
         return await markers(self._log, view.session.id, spans) if spans else ()
 
     async def _summaries(self, view: View) -> tuple[Entry, ...]:
-        written = await markers(self._log, view.session.id, view.standing)
-        return (*written, *self._pretended)
+        written = await load.summaries(self._log, view)
+        return (*sorted(written, key=lambda entry: entry.seq), *self._pretended)
 
     def _as_if(self, view: View, marker: Summary) -> View:
         """The view as it would be with a marker appended."""
@@ -176,6 +176,9 @@ class Preparation:
         if floor.over:
             raise floor_error(floor)
         most = _left(limit, floor)
+        few = await self._session.visible.few(view)
+        if few is not None and sum(map(_weight, few)) <= most:
+            return None
         heads = await self._heads(view, most)
         if sum(map(weight, heads)) <= most:
             return None
@@ -274,6 +277,8 @@ async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
 
 def with_blocks(window: Window, fixed: Repaired) -> Window:
     """The window with its blocks repaired."""
+    if fixed.blocks is window.blocks:
+        return window
     tokens = window.tokens.tokens
     tokens += sum(b.tokens for b in fixed.blocks) - sum(b.tokens for b in window.blocks)
     return replace(

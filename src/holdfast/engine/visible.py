@@ -7,12 +7,16 @@ turn only what has been appended since is asked of the store.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.engine import load
 from holdfast.model.log import Entry, PartRef
 from holdfast.model.span import Spans, clip, within, without
 from holdfast.model.view import View
 from holdfast.ports import Counts, Log, Store
+
+WORTH = 4_096
+"""Fewer tokens than this are counted again in less time than it takes to write them down."""
 
 
 class Held(Struct, frozen=True):
@@ -30,6 +34,8 @@ class Tallied(Struct, frozen=True):
     counter: str = ""
     spans: Spans = ()
     counts: dict[PartRef, int] = {}
+    unwritten: dict[PartRef, int] = {}
+    """Of these, what the store has not been told yet."""
 
 
 class Visible:
@@ -59,17 +65,32 @@ class Visible:
         return self._hold(held, view, spans, page)
 
     async def known(self, view: View, counter: str) -> dict[PartRef, int]:
-        """What a counter has counted of what a view shows, and more of it where that is at hand."""
-        id, spans = view.session.id, view.spans
-        tallied = self._tallied
-        if (tallied.session, tallied.counter) != (id, counter):
-            tallied = Tallied(id, counter)
-        missing = without(spans, tallied.spans)
-        if missing:
-            found = await self._counts.known(id, missing, counter)
-            tallied = Tallied(id, counter, spans, {**tallied.counts, **found})
-            self._tallied = tallied
-        return tallied.counts
+        """What a counter has counted of what a view shows."""
+        id, spans, held = view.session.id, view.spans, self._tallied
+        if (held.session, held.counter) != (id, counter):
+            held = Tallied(id, counter)
+        if spans != held.spans:
+            counts = held.counts
+            if without(held.spans, spans):
+                counts = {ref: n for ref, n in counts.items() if within(ref.seq, spans)}
+            if missing := without(spans, held.spans):
+                counts = {**counts, **await self._counts.known(id, missing, counter)}
+            self._tallied = held = Tallied(id, counter, spans, counts, held.unwritten)
+        return held.counts
+
+    def learn(self, session: str, counter: str, learned: dict[PartRef, int]) -> None:
+        """Remember what has just been counted, while the session is held open."""
+        held = self._tallied
+        if (held.session, held.counter) == (session, counter):
+            counts, unwritten = {**held.counts, **learned}, {**held.unwritten, **learned}
+            self._tallied = replace(held, counts=counts, unwritten=unwritten)
+
+    async def write(self) -> None:
+        """Tell the store what was counted, once that is worth a transaction."""
+        held = self._tallied
+        if sum(held.unwritten.values()) >= WORTH:
+            await self._counts.tally(held.session, held.counter, held.unwritten)
+            self._tallied = replace(self._tallied, unwritten={})
 
     def _of(self, session: str) -> Held:
         return self._held if self._held.session == session else Held(session)

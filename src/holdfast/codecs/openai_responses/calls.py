@@ -106,7 +106,7 @@ def item(part: ToolCall, kind: Kind, extras: Fields) -> Fields:
     else:
         made["name"] = part.name
         made[kind.input] = arguments(part.input) if kind is FUNCTION else part.input
-    return made | without(extras, "type", "chat")
+    return made | without(extras, "type", "chat") if extras else made
 
 
 def _value(text: str) -> Any:
@@ -123,7 +123,7 @@ def output(part: ToolResult, kind: Kind, content: Content, extras: Fields) -> Fi
         return None
     named = "id" if kind.type == "local_shell_call" else "call_id"
     made: Fields = {"type": kind.output, named: part.call, **body}
-    return made | without(extras, "type", "chat", *made)
+    return made | without(extras, "type", "chat", *made) if extras else made
 
 
 def fitting(kind: Kind, answer: ToolResult | None, content: Content) -> Kind:

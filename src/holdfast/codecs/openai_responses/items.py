@@ -139,6 +139,9 @@ class Writer:
 
     def _put(self, part: Part, role: Role, found: list[Piece], opening: int) -> None:
         match part:
+            case Text():
+                if part.text:
+                    self._text(part, part.text, role, found, opening)
             case ToolCall():
                 found.append(self._call(part))
             case ToolResult():
@@ -189,9 +192,13 @@ class Writer:
         # What a model's words were sealed with is no field of anybody else's.
         seal = part.seal if isinstance(part, Text) and role == "assistant" else None
         extras = opened(seal, self._provider, self._model)
+        content: Fields = {"type": _content_type(role), "text": text}
+        if not extras:
+            self._say(content, None, role, found, opening)
+            return
         inner = fields(extras.get("content"))
-        origin = without(extras, "content") if extras else None
-        content: Fields = {"type": _content_type(role), "text": text} | without(inner, "text")
+        origin = without(extras, "content")
+        content |= without(inner, "text")
         if inner.get("type") == "refusal":
             content = {"type": "refusal", "refusal": text} | without(inner, "type", "refusal")
         self._say(content, origin, role, found, opening)
@@ -201,13 +208,14 @@ class Writer:
     ) -> None:
         """Add to the message that stands open, or open another."""
         origin = without(seal, "content_index") if seal else None
-        last = next((piece for piece in reversed(found[opening:]) if piece.item), Piece({}))
         joins = seal is None or number(seal.get("content_index")) > 0
-        if joins and last.item.get("role") == _ROLES[role] and last.origin == origin:
+        last = _last(found, opening) if joins else None
+        if last and last.item.get("role") == _ROLES[role] and last.origin == origin:
             last.item["content"].append(content)
             return
         item: Fields = {"type": "message", "role": _ROLES[role], "content": [content]}
-        item |= without(origin or {}, "type", "role", "chat")
+        if origin:
+            item |= without(origin, "type", "role", "chat")
         found.append(Piece(item, own=origin is not None, origin=origin))
 
     def _medium(self, media: Media, role: Role) -> Fields:
@@ -225,6 +233,14 @@ class Writer:
         return {"type": "input_text", "text": note(media)}
 
 
+def _last(found: list[Piece], opening: int) -> Piece | None:
+    """The newest piece that was not left out, of those since an opening."""
+    for place in range(len(found) - 1, opening - 1, -1):
+        if found[place].item:
+            return found[place]
+    return None
+
+
 def _content_type(role: Role) -> str:
     return "output_text" if role == "assistant" else "input_text"
 
@@ -236,7 +252,8 @@ def _of_a_pair(part: Part) -> TypeGuard[Opaque]:
 
 def _plain(piece: Piece) -> Fields:
     """An item without its id, where it can be without."""
-    return without(piece.item, "id") if piece.item.get("type") in NAMELESS else piece.item
+    item = piece.item
+    return without(item, "id") if "id" in item and item.get("type") in NAMELESS else item
 
 
 def _tells(item: Fields) -> bool:

@@ -21,6 +21,9 @@ _NAMES = {
     "local_shell_call": "local shell call",
 }
 
+NAMED_CALLS = ("function_call", "custom_tool_call")
+"""Calls by whose id a server looks for the reasoning that led to them."""
+
 
 def violations(request: dict[str, Any], profile: Profile) -> list[Violation]:
     """Every rule that a request breaks, in the order of the rules."""
@@ -93,8 +96,11 @@ def _orphans(request: dict[str, Any], rule: str, start: int) -> Iterator[Violati
 
 def o3_reasoning_is_followed(request: dict[str, Any], profile: Profile) -> Iterator[Violation]:
     """O3: a reasoning item is followed by the item that it led to."""
+    items = _items(request)
+    if not any(item.get("type") == "reasoning" for item in items):
+        return
     waiting: list[tuple[int, Fields]] = []
-    for place, item in enumerate([*_items(request), {"role": "nobody"}]):
+    for place, item in enumerate([*items, {"role": "nobody"}]):
         if item.get("type") == "reasoning":
             waiting.append((place, item))
             continue
@@ -125,10 +131,13 @@ def o4_a_call_keeps_its_reasoning(request: dict[str, Any], profile: Profile) -> 
     if not profile.can("thinking"):
         return
     reasoned = False
-    for place, item in enumerate(_items(request)):
+    items = _items(request)
+    if not any(item.get("type") in NAMED_CALLS and item.get("id") for item in items):
+        return
+    for place, item in enumerate(items):
         reasoned = (reasoned or item.get("type") == "reasoning") and _made(item)
         name = string(item.get("id"))
-        if item.get("type") in ("function_call", "custom_tool_call") and name and not reasoned:
+        if item.get("type") in NAMED_CALLS and name and not reasoned:
             yield Violation(
                 rule="O4",
                 where=f"input.{place}",
