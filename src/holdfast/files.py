@@ -96,6 +96,7 @@ def private_directory(path: AnyPath) -> Path:
         for each in reversed(missing):
             with suppress(FileExistsError):  # someone made it meanwhile
                 os.mkdir(each, 0o700)
+                os.chmod(each, 0o700)
             sync_directory(each.parent)
         with _opened(place) as directory:
             _shut(place, lambda: os.fstat(directory), lambda: os.fchmod(directory, 0o700))
@@ -107,7 +108,7 @@ def private_file(path: AnyPath) -> Path:
     place = Path(path).absolute()
     with _told(place):
         with suppress(FileExistsError):
-            os.close(os.open(place, _NEW, 0o600))
+            _fill(os.open(place, _NEW, 0o600), b"", 0o600)  # the umask may have left us nothing
             sync_directory(place.parent)
         # From here on looked at by name, never opened: closing any descriptor of a database drops
         # the locks this process holds on it (https://sqlite.org/howtocorrupt.html).

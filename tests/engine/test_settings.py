@@ -61,3 +61,8 @@ def test_our_own_keys_never_enter_the_log(tmp_path: Path, monkeypatch: pytest.Mo
     for file in tmp_path.rglob("*"):
         if file.is_file():
             assert key.encode() not in file.read_bytes(), file
+
+
+def test_a_blank_variable_counts_as_unset() -> None:
+    env = {"HOLDFAST_STORE": "   ", "XDG_DATA_HOME": "/data", "XDG_CONFIG_HOME": "/nowhere"}
+    assert settings(environ=env).store == "/data/holdfast/holdfast.db"

@@ -39,6 +39,9 @@ CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
 
 ALIASES = {"openai": "openai-responses", "google": "gemini", "claude": "anthropic"}
 
+FILES = {"sqlite": "holdfast.stores.location:file_at"}
+"""Which file a store is, by its scheme, for those that are one."""
+
 SALVAGE = {"sqlite": "holdfast.stores.salvage:salvage"}
 """How a damaged file is salvaged, by the scheme of its store."""
 
@@ -66,7 +69,7 @@ def salvage(url: str) -> Salvaged:
 def file_of(url: str) -> Path | None:
     """The file that the store at a URL is; None where it is something else."""
     scheme, rest = _split(url)
-    return Path(rest).expanduser().absolute() if scheme == "sqlite" else None
+    return cast(Path, _load(FILES[scheme])(rest)) if scheme in FILES else None
 
 
 def _split(url: str) -> tuple[str, str]:

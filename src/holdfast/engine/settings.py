@@ -35,7 +35,8 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
     """The settings in force."""
     env = os.environ if environ is None else environ
     told = _read(config_home(env) / "settings.toml")
-    chosen = store or env.get("HOLDFAST_STORE") or told.get("store") or str(default_store(env))
+    named = env.get("HOLDFAST_STORE", "")  # blank is what a script makes of a variable not set
+    chosen = store or named * bool(named.strip()) or told.get("store") or str(default_store(env))
     secrets = tuple(dict.fromkeys(value for name in KEYS if len(value := env.get(name, "")) >= 8))
     return Settings(store=chosen, secrets=secrets)
 

@@ -19,6 +19,7 @@ from holdfast.model.store import Finding, Salvaged
 from holdfast.stores import backups, mend
 from holdfast.stores.examine import store_findings
 from holdfast.stores.laws import session_findings
+from holdfast.stores.location import file_at
 from holdfast.stores.pages import Cell, Pages, Value
 from holdfast.stores.sqlite import Sqlite, SqliteStore
 
@@ -40,11 +41,13 @@ def salvage(path: str | os.PathLike[str]) -> Salvaged:
     Interrupted at any moment, it can be run again: the damaged file stays until the fresh one is
     complete, and never leaves this directory and the one of its backups.
     """
-    place = Path(path).expanduser().absolute()
+    place = file_at(path)
     if not place.is_file():
         raise Unknown("store", str(place))
     try:
-        shelf = private_directory(backups.directory(place))
+        shelf = backups.directory(place)
+        made = not shelf.exists()
+        private_directory(shelf)
         with _alone(place) as file, ExitStack() as opened:
             journal = _journal(place, shelf)
             log = opened.enter_context(_opened(journal)) if journal else None
@@ -53,17 +56,29 @@ def salvage(path: str | os.PathLike[str]) -> Salvaged:
             )
             kept, lost = _fill(fresh, Pages(file, log))
             if not any(kept.values()):
-                raise Corrupt(
-                    f"nothing in {place} can be read as a store; nothing was changed: put a backup "
-                    f"from {shelf} in its place, or move it away to begin anew"
-                )
+                raise _no_store(place)
             damaged = _swap(place, fresh, shelf)
     except OSError as error:
         raise Unavailable(
             f"{place} cannot be salvaged here ({error}); the damaged file is untouched: free some "
             "space or check owner and mode, then retry"
         ) from error
+    except Corrupt:
+        if made:
+            with suppress(OSError):
+                shelf.rmdir()
+        raise
     return Salvaged(kept=kept, lost=lost, damaged=str(damaged))
+
+
+def _no_store(place: Path) -> Corrupt:
+    """What is said of a file in which nothing is to be found."""
+    kept = [name for name in backups.copies(place) if not name.startswith(UNFINISHED)]
+    instead = f"put a backup from {backups.directory(place)} in its place" if kept else "move it"
+    return Corrupt(
+        f"{place} is not a Holdfast store: nothing in it can be read as one, and nothing was "
+        f"changed; name another --store, or {instead}"
+    )
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
 from holdfast.failpoints import failpoint
@@ -30,8 +30,9 @@ PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""
 
 LAST_ORDINAL = MOST_PARTS - 1
-MOST_ROWS = MOST_PARTS + 512
-"""Parts that are read at once: any entry's, and few enough to be held."""
+
+MOST_ROWS = 640
+"""Parts that are read at once: all of a usual window's, and few enough to be held."""
 
 _ADVANCE = (
     "UPDATE sessions SET head = head + ?, last_message = coalesce(head + ?, last_message), "
@@ -213,25 +214,32 @@ class SqlLog:
         entries = self._db.rows(_ENTRIES, (first, last, limit))
         if not entries:
             return [], True
-        markers = self._markers(entries)
-        parts = self._db.rows(_PARTS, (*parts_of(entries[0][0], entries[-1][0]), MOST_ROWS))
+        markers, within = self._markers(entries), parts_of(entries[0][0], entries[-1][0])
         try:
-            return self._entries(session, entries, parts, markers, rows.quick_part)
+            return self._entries(session, entries, self._parts(*within), markers, rows.quick_part)
         except rows.GARBLED:  # a surrogate, or garbage: look at each part with care
-            return self._entries(session, entries, parts, markers, None)
+            return self._entries(session, entries, self._parts(*within), markers, None)
+
+    def _parts(self, first: int, last: int) -> Iterator[Row]:
+        """The parts of a range, some at a time: a page that is full asks for no more of them."""
+        many = MOST_ROWS
+        while many == MOST_ROWS:
+            some = self._db.rows(_PARTS, (first, last, MOST_ROWS))
+            yield from some
+            many, first = len(some), some[-1][0] + 1 if some else last
+            del some
 
     def _entries(
         self,
         session: str,
         entries: list[Row],
-        found: list[Row],
+        parts: Iterator[Row],
         markers: dict[int, bytes],
         decode: Callable[[bytes], Part] | None,
     ) -> tuple[list[Entry], bool]:
-        """The entries of these rows; fewer where they hold too much; whether none is missing."""
-        cut = len(found) == MOST_ROWS
+        """The entries of these rows, and whether none was left out because they hold too much."""
         made: list[Entry] = []
-        parts, held = iter(found), 0
+        held = 0
         at, count, size, data, blob = next(parts, _NO_MORE)
         for row in entries:
             if held > PAGE_BYTES:
@@ -248,8 +256,6 @@ class SqlLog:
                 counts.append(count)
                 held += size
                 at, count, size, data, blob = next(parts, _NO_MORE)
-            if cut and made and at == OPEN:
-                return made, False  # more of its parts may follow
             made.append(rows.entry(session, row, Message(row[3], tuple(own)), tuple(counts)))
         return made, True
 
