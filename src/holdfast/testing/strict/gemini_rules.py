@@ -47,8 +47,11 @@ def holding(turn: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def g1(case: Case) -> Found:
-    """Calls are answered in the next turn, one response for each."""
-    said = turns(case)
+    """Calls are answered in the next turn, one response for each.
+
+    A count is asked of single turns too: Gemini CLI has the results of its tools counted alone.
+    """
+    said = turns(case) if case.asked.endpoint == "create" else []
     for index, turn in enumerate(said):
         calls = holding(turn, "functionCall")
         answers = holding(said[index + 1], "functionResponse") if index + 1 < len(said) else []
