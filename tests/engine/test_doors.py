@@ -158,3 +158,33 @@ def test_open_async_can_be_awaited(tmp_path: Path) -> None:
         return many
 
     assert asyncio.run(main()) == 1
+
+
+@pytest.mark.parametrize("url", ["memory:", "log.db"])
+def test_the_async_door_refuses_when_it_is_closed_and_closes_twice(
+    tmp_path: Path, url: str
+) -> None:
+    async def main() -> None:
+        hf = await holdfast.open_async(url if url == "memory:" else tmp_path / url)
+        s = await hf.session()
+        await s.user("hello")
+        hf.close()
+        hf.close()
+        for attempt in (s.user("more"), hf.sessions(), s.view()):
+            with pytest.raises(Misuse, match="closed"):
+                await attempt
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("url", ["memory:", "log.db"])
+def test_the_blocking_door_refuses_when_it_is_closed_and_closes_twice(
+    tmp_path: Path, url: str
+) -> None:
+    hf = holdfast.open(url if url == "memory:" else tmp_path / url)
+    s = hf.session()
+    hf.close()
+    hf.close()
+    for attempt in (lambda: s.user("more"), hf.sessions, s.view):
+        with pytest.raises(Misuse, match="closed"):
+            attempt()

@@ -52,6 +52,13 @@ def test_a_resumed_session_goes_on_where_it_was(hf: Holdfast) -> None:
     assert texts(again.entries()) == ["m1", "m2", "m3", "m4", "m5"]
 
 
+@pytest.mark.parametrize("told", ["model", "title", "policy", "directory"])
+def test_a_resumed_session_is_not_quietly_another(hf: Holdfast, told: str) -> None:
+    s = talk(hf)
+    with pytest.raises(Misuse, match="rename"):
+        hf.session(s.id, **{told: "b"})
+
+
 def test_an_unambiguous_beginning_of_an_id_is_enough(hf: Holdfast) -> None:
     s = hf.session()
     assert hf.session(s.id[:24]).id == s.id

@@ -78,6 +78,11 @@ class Engine:
         if on_conflict not in ("fork", "raise"):
             raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
         if id:
+            if model or directory or title or policy != "holdfast":
+                raise Misuse(
+                    "a session that is resumed keeps what it was made with; rename(…) gives it "
+                    "another title, window(model=…, policy=…) another model or policy"
+                )
             found = await self.resolve(id)
             return OpenSession(self, found, on_conflict)
         where, project = _places(directory)

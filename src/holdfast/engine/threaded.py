@@ -80,8 +80,14 @@ class Threaded:
         return ThreadedPort(getattr(self._store, name), self._worker)
 
     def close(self) -> None:
-        self._worker.submit(self._store.close).result()
-        self._worker.shutdown()
+        try:
+            closing = self._worker.submit(self._store.close)
+        except RuntimeError:
+            return  # it is closed
+        try:
+            closing.result()
+        finally:
+            self._worker.shutdown()
 
 
 class ThreadedPort:
@@ -95,7 +101,10 @@ class ThreadedPort:
         method = getattr(self._port, name)
 
         async def call(*values: Any, **named: Any) -> Any:
-            running = self._worker.submit(lambda: drive(method(*values, **named)))
+            try:
+                running = self._worker.submit(lambda: drive(method(*values, **named)))
+            except RuntimeError as closed:
+                raise Misuse("this is closed; open it again") from closed
             return await asyncio.shield(asyncio.wrap_future(running))
 
         return call

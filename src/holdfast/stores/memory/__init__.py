@@ -29,7 +29,7 @@ class MemoryStore:
     blocking: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        shelf = Shelf()
+        shelf = self._shelf = Shelf()
         self.log = MemoryLog(shelf)
         self.sessions = MemorySessions(shelf)
         self.blobs = MemoryBlobs(shelf)
@@ -45,7 +45,8 @@ class MemoryStore:
         return cls()
 
     def close(self) -> None:
-        """Nothing is held that would have to be let go."""
+        """From here on it refuses, as a closed file does."""
+        self._shelf.lock.closed = True
 
 
 class MemoryBlobs:

@@ -7,7 +7,7 @@ from threading import RLock
 from msgspec.structs import replace
 
 from holdfast.core.nearest import nearest
-from holdfast.errors import Unknown
+from holdfast.errors import Misuse, Unknown
 from holdfast.model.job import Job
 from holdfast.model.log import Entry, Session
 from holdfast.model.reply import Call
@@ -16,11 +16,27 @@ from holdfast.model.search import Hit
 LISTED = "`holdfast sessions` lists them"
 
 
+class Lock:
+    """The one lock around everything; once closed, it opens for nobody."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self.closed = False
+
+    def __enter__(self) -> None:
+        if self.closed:
+            raise Misuse("this store is closed, and what it held is gone; open a new one")
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class Shelf:
     """Everything that is kept, and the one lock around it."""
 
     def __init__(self) -> None:
-        self.lock = RLock()
+        self.lock = Lock()
         self.sessions: dict[str, Session] = {}
         self.entries: dict[str, list[Entry]] = {}  # of each session its own, from fork + 1 on
         self.keys: dict[tuple[str, str], tuple[int, int]] = {}  # the first seq, and how many

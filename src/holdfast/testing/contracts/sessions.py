@@ -7,6 +7,8 @@ import pytest
 from holdfast.engine.doors import drive
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Session
+from holdfast.model.search import Query
+from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Changes, Page
 from holdfast.ports import Store
 from holdfast.testing.factories import NOON, append, draft, session, start
@@ -83,6 +85,24 @@ class SessionContract(Contract):
         drive(store.sessions.set(id, Changes(archived=0)))
         assert [s.id for s in drive(store.sessions.list(Page()))] == [id]
         assert drive(store.sessions.list(Page(archived=True))) == ()
+
+    def test_a_closed_store_refuses_and_closing_it_twice_is_quiet(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "a")
+        store.close()
+        store.close()
+        for attempt in (
+            store.sessions.session(id),
+            store.sessions.create(session()),
+            store.log.append(id, [draft("b")]),
+            store.log.read(id, EVERYTHING),
+            store.search.find(Query(words="a")),
+            store.blobs.put(b"x"),
+            store.jobs.jobs(id),
+            store.calls.calls(id),
+        ):
+            with pytest.raises(Misuse, match="closed"):
+                drive(attempt)  # type: ignore[arg-type]
 
 
 class ListContract(Contract):
