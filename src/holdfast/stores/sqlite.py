@@ -18,6 +18,7 @@ from holdfast.files import network_filesystem, private_directory, private_file
 from holdfast.stores.backups import damaged, directory, discard
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import SCHEMA, FtsSearch
+from holdfast.stores.location import file_at
 from holdfast.stores.migrations import migrate
 from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
@@ -316,7 +317,7 @@ class SqliteStore:
     def open(cls, path: str | os.PathLike[str], *, vfs: str | None = None) -> SqliteStore:
         """Open the store at a path, made if absent, private either way."""
         check_engine(apsw.sqlite_lib_version())
-        place = Path(path).expanduser().absolute()
+        place = file_at(path)
         _make_private(place)
         db = cls.connect(place, vfs)
         try:
