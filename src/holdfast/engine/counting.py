@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from holdfast.core.calibrate import SLACK, anchored, calibrated, certain, counted, ratio
-from holdfast.core.count import MESSAGE, around, plain, texts, tool_text, unsure
+from holdfast.core.count import CALL, MESSAGE, plain, texts, tool_text, unsure
 from holdfast.core.estimate import BOUND
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
 from holdfast.model.log import Entry, PartRef
-from holdfast.model.message import Message, Part
+from holdfast.model.message import Message, Part, ToolCall, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
@@ -167,13 +167,17 @@ class Tally:
 
     def add(self, block: Block) -> None:
         """Take in one block: what its parts took before, or their texts."""
-        kept = self._shown.holds(block)
+        if not self._shown.holds(block):
+            for part in block.parts:
+                self._miss(part, None)
+            return
         for ordinal, part in enumerate(block.parts):
-            ref = PartRef(block.seq, ordinal) if kept else None
-            if ref is not None and ref in self._known:
-                self.known += self._known[ref]
-            else:
+            ref = PartRef(block.seq, ordinal)
+            tokens = self._known.get(ref)
+            if tokens is None:
                 self._miss(part, ref)
+            else:
+                self.known += tokens
 
     def _miss(self, part: Part, ref: PartRef | None) -> None:
         for text in texts(part):
@@ -194,7 +198,8 @@ def frames(blocks: Sequence[Block], profile: Profile) -> tuple[int, int]:
     sure, vague = MESSAGE * len(blocks), 0
     for block in blocks:
         for part in block.parts:
-            sure += around(part)
+            if isinstance(part, (ToolCall, ToolResult)):
+                sure += CALL
             if not plain(part):
                 vague += unsure(part, profile)
     return sure, vague

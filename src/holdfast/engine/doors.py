@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from os import PathLike
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from holdfast.core.explain import Absence
 from holdfast.core.toolcalls import ToolState
@@ -29,10 +29,12 @@ from holdfast.engine.threaded import (
     drive,
     drive_all,
 )
+from holdfast.engine.turns import Asking
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media
+from holdfast.model.reply import Call
 from holdfast.model.search import Hit
 from holdfast.model.store import Erased, Finding
 from holdfast.model.view import View
@@ -82,11 +84,11 @@ class BlockingSession:
         """A new name."""
         return self._inner.new_id()
 
-    def window(self, **given: Any) -> PreparedWindow:
-        """The window to send now; takes what `Turns.window` takes."""
+    def window(self, **given: Unpack[Asking]) -> PreparedWindow:
+        """The window to send now, made to fit."""
         return drive(self._inner.window(**given))
 
-    def preview(self, **given: Any) -> PreparedWindow:
+    def preview(self, **given: Unpack[Asking]) -> PreparedWindow:
         """The window that would be sent now, with nothing written."""
         return drive(self._inner.preview(**given))
 
@@ -94,7 +96,7 @@ class BlockingSession:
         """One entry, given its id or its seq."""
         return drive(self._inner.entry(id))
 
-    def explain(self, entry: str = "", **given: Any) -> Explained:
+    def explain(self, entry: str = "", **given: Unpack[Asking]) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return drive(self._inner.explain(entry, **given))
 
@@ -129,9 +131,26 @@ class BlockingSession:
         """Append what a tool answered."""
         return drive(self._inner.tool_result(call_id, output, error, name=name, key=key))
 
-    def append(self, body: Body, **named: Any) -> Entry:
-        """Append one message or marker; takes what `OpenSession.append` takes."""
-        return drive(self._inner.append(body, **named))
+    def append(
+        self,
+        body: Body,
+        *,
+        key: str = "",
+        provider: str = "",
+        model: str = "",
+        request: str = "",
+        completed: bool = True,
+        created: int | None = None,
+        parent: str = "",
+        call: Call | None = None,
+        epoch: int | None = None,
+    ) -> Entry:
+        """Append one message, or a marker; with `epoch` only if no marker came after that one."""
+        appended = self._inner.append(
+            body, key=key, provider=provider, model=model, request=request, completed=completed,
+            created=created, parent=parent, call=call, epoch=epoch,
+        )  # fmt: skip
+        return drive(appended)
 
     def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
         """Append several messages or markers, all or none."""

@@ -13,7 +13,7 @@ from holdfast.core.budget import budget as allot
 from holdfast.core.budget import largest
 from holdfast.core.calibrate import excess
 from holdfast.core.count import MESSAGE
-from holdfast.core.estimate import estimate
+from holdfast.core.estimate import recurring
 from holdfast.core.fold import fold
 from holdfast.core.refusal import cured
 from holdfast.core.repair import Limits, Repaired, repair
@@ -142,7 +142,7 @@ class Preparation:
         base = await surround.snapshot(log, id, folded.base) or self._given.sections
         pins = await surround.pinned(log, id, folded) if folded.pins else []
         around = surround.surroundings(self._given, base, pins)
-        system = estimate(around.system) + around.tools_tokens
+        system = recurring(around.system) + around.tools_tokens
         return around, allot(self._profile, self._policy.budget, system)
 
     async def _seen(self, view: View) -> Seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ from holdfast.core.sound import sound, text
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.engine.explaining import Explained, explain_now, explain_session, why_absent
-from holdfast.engine.turns import Turns
+from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Conflict, Misuse, SessionForked, Unknown
@@ -82,11 +82,11 @@ class OpenSession:
         """A new name."""
         return self._engine.ids.new()
 
-    async def window(self, **given: Any) -> PreparedWindow:
-        """The window to send now; takes what `Turns.window` takes."""
+    async def window(self, **given: Unpack[Asking]) -> PreparedWindow:
+        """The window to send now, made to fit."""
         return await self._turns.window(**given)
 
-    async def preview(self, **given: Any) -> PreparedWindow:
+    async def preview(self, **given: Unpack[Asking]) -> PreparedWindow:
         """The window that would be sent now, with nothing written."""
         return await self._turns.window(**given, write=False)
 
@@ -198,7 +198,7 @@ class OpenSession:
         (found,) = await self._engine.store.log.read(self.id, (Span(at, at),))
         return found
 
-    async def explain(self, entry: str = "", **given: Any) -> Explained:
+    async def explain(self, entry: str = "", **given: Unpack[Asking]) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return await explain_session(self, entry, **given)
 

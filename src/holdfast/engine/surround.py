@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from holdfast.core.assemble import Surroundings
 from holdfast.core.budget import budget as allot
 from holdfast.core.count import weigh_tools
-from holdfast.core.estimate import estimate
+from holdfast.core.estimate import recurring
 from holdfast.core.scaffold import environment, wrap
 from holdfast.model.log import Body, Context, Entry, Folded
 from holdfast.model.message import Message, Text
@@ -165,7 +165,7 @@ async def completed(
     policy: Policy,
 ) -> Given:
     """What was given, with the sections that were told and those the sources have to say."""
-    system = estimate(given.system) + weigh_tools(given.tools)
+    system = recurring(given.system) + weigh_tools(given.tools)
     texts = await consult(sources, allot(profile, policy.budget, system))
     merged = {**{name: text for name, text in told.items() if text}, **texts}
     return replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec import Struct, to_builtins
 
@@ -28,6 +28,26 @@ from holdfast.model.window import Options, Tool
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
     from holdfast.ports import Source
+
+
+class Asking(TypedDict, total=False):
+    """What can be given for a window; every name may be left out."""
+
+    system: str
+    tools: Sequence[Tool | Mapping[str, Any]]
+    """Ours, or as any of the wire formats writes them."""
+    model: str
+    policy: str
+    context: Mapping[str, str]
+    """Volatile facts such as cwd and date; what changes is told at the tail."""
+    instructions: str
+    memory: str
+    examples: Sequence[Message]
+    chat_files: str
+    reminder: str
+    sources: Sequence[Source]
+    compact: bool
+    """Whether it may be made to fit; otherwise `over` says by how much it does not."""
 
 
 class Sent(Struct, frozen=True, kw_only=True):
