@@ -11,7 +11,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -58,11 +58,9 @@ def objects(value: object) -> list[Fields]:
     """The objects in a list; none where it is something else."""
     if not isinstance(value, list):
         return []
-    return list(filter(_is_object, cast("list[object]", value)))
-
-
-def _is_object(value: object) -> TypeGuard[Fields]:
-    return isinstance(value, dict)
+    return cast(
+        "list[Fields]", [item for item in cast("list[Any]", value) if isinstance(item, dict)]
+    )
 
 
 def string(value: object) -> str:

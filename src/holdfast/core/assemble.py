@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from holdfast.core.boundary import just_asked
 from holdfast.core.calibrate import excess
 from holdfast.core.count import MESSAGE, weigh
-from holdfast.core.estimate import estimate
+from holdfast.core.estimate import recurring
 from holdfast.core.scaffold import wrap
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
 from holdfast.model.message import Media, Message, Part, Text, ToolResult
@@ -243,7 +243,7 @@ def _said(place: Place, content: str, source: str, rule: str) -> Block:
         section=place.section,
         role=place.role,
         parts=(Text(text, scaffold=scaffold),),
-        tokens=estimate(text) + MESSAGE,
+        tokens=recurring(text) + MESSAGE,
         source=source,
         rule=rule,
     )

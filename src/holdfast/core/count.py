@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from holdfast.core.estimate import estimate
+from holdfast.core.estimate import estimate, recurring
 from holdfast.core.media import media_tokens
 from holdfast.model import wire
 from holdfast.model.log import Body
@@ -57,7 +57,7 @@ def weigh_body(body: Body) -> tuple[int, ...]:
 
 def weigh_tools(tools: Sequence[Tool]) -> int:
     """What the tools take, by estimate."""
-    return sum(map(estimate, map(tool_text, tools)))
+    return sum(map(recurring, map(tool_text, tools)))
 
 
 def tool_text(tool: Tool) -> str:
@@ -84,12 +84,8 @@ _TEXTS: Final[dict[type, Callable[[Any], tuple[str, ...]]]] = {
 
 def frame(part: Part, profile: Profile | None = None) -> int:
     """What a part takes besides its words: the call around them, seals, pictures."""
-    return around(part) + unsure(part, profile)
-
-
-def around(part: Part) -> int:
-    """Of the frame, what is known: the call around the words."""
-    return CALL if isinstance(part, (ToolCall, ToolResult)) else 0
+    around = CALL if isinstance(part, (ToolCall, ToolResult)) else 0
+    return around + unsure(part, profile)
 
 
 def plain(part: Part) -> bool:

@@ -9,6 +9,7 @@ that vocabulary first cuts a text where the kind changes (a word takes its blank
 three, a run of `=` is one piece) and then splits words mostly where unlikely letters meet.
 """
 
+from functools import lru_cache
 from typing import Final
 
 BOUND: Final = 0.26
@@ -75,6 +76,12 @@ _DRAWN: Final = tuple(line.encode() for line in "─━═")
 def estimate(text: str) -> int:
     """About how many tokens o200k_base makes of `text`."""
     return estimate_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+@lru_cache(maxsize=64)
+def recurring(text: str) -> int:
+    """The same, remembered: for what is in every window, such as the system prompt."""
+    return estimate(text)
 
 
 def estimate_bytes(data: bytes) -> int:

@@ -56,18 +56,20 @@ OUTPUTS = frozenset(kind.output for kind in KINDS.values())
 
 def asks(item: Fields) -> str:
     """The id of the call that an item makes and the client answers; empty for any other item."""
-    if string(item.get("type")) not in KINDS or item.get("execution") == "server":
+    type = item.get("type")
+    if not isinstance(type, str) or type not in KINDS or item.get("execution") == "server":
         return ""
     return string(item.get("call_id"))
 
 
 def answers(item: Fields) -> str:
     """The id of the call that an output item answers; empty where it is no output."""
-    if string(item.get("type")) not in OUTPUTS:
+    type = item.get("type")
+    if not isinstance(type, str) or type not in OUTPUTS:
         return ""
     return string(item.get("call_id")) or (
         # A local shell's output names its call by `id` (the SDK's LocalShellCallOutput).
-        string(item.get("id")) if item["type"] == "local_shell_call_output" else ""
+        string(item.get("id")) if type == "local_shell_call_output" else ""
     )
 
 

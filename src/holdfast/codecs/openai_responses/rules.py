@@ -27,11 +27,28 @@ NAMED_CALLS = ("function_call", "custom_tool_call")
 
 def violations(request: dict[str, Any], profile: Profile) -> list[Violation]:
     """Every rule that a request breaks, in the order of the rules."""
-    return [found for rule in RULES for found in rule(request, profile)]
+    told = request | {"input": objects(request.get("input"))}
+    rules = [rule for rule in RULES if rule not in OF_PAIRS] if _paired(told["input"]) else RULES
+    return [found for rule in rules for found in rule(told, profile)]
 
 
 def _items(request: dict[str, Any]) -> list[Fields]:
-    return objects(request.get("input"))
+    return request["input"]
+
+
+def _paired(items: list[Fields]) -> bool:
+    """Whether each call is answered once, behind it, in its kind: then the rules of pairs hold."""
+    waiting: dict[str, Fields] = {}
+    for item in items:
+        if call := asks(item):
+            if call in waiting:
+                return False
+            waiting[call] = item
+        elif answer := answers(item):
+            asked = waiting.pop(answer, None)
+            if asked is None or not _fits(asked, item):
+                return False
+    return not waiting
 
 
 def _continues(request: dict[str, Any]) -> bool:
@@ -185,3 +202,10 @@ RULES: tuple[Rule, ...] = (
     o5_sealed_content_is_whole,
     o6_no_compaction_inside_a_pair,
 )
+
+OF_PAIRS = (
+    o1_every_call_is_answered,
+    o2_every_answer_has_its_call,
+    o6_no_compaction_inside_a_pair,
+)
+"""The rules that hold wherever every call has its answer."""

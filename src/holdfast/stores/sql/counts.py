@@ -6,14 +6,7 @@ from holdfast.model.log import PartRef
 from holdfast.model.span import Span, Spans
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.lineage import Lineage, of_session, ranges
-from holdfast.stores.sql.places import (
-    entry_of,
-    ordinal_of,
-    part_place,
-    parts_of,
-    place,
-    seq_of,
-)
+from holdfast.stores.sql.places import part_at, part_place, parts_of, place
 
 
 class SqlCounts:
@@ -30,7 +23,7 @@ class SqlCounts:
                     "SELECT part, tokens FROM counts WHERE part BETWEEN ? AND ? AND counter = ?",
                     (*parts_of(first, last), counter),
                 ):
-                    found[PartRef(seq_of(entry_of(at)), ordinal_of(at))] = tokens
+                    found[part_at(at)] = tokens
         return found
 
     async def tally(self, session: str, counter: str, counts: dict[PartRef, int]) -> None:

@@ -8,6 +8,9 @@ Both are primary keys, so a stretch of a session is one range of one index-free 
 
 from __future__ import annotations
 
+from holdfast.errors import Misuse
+from holdfast.model.log import PartRef
+
 SEQ_BITS, ORDINAL_BITS = 29, 12
 
 MOST_ENTRIES = 2**SEQ_BITS - 1
@@ -16,8 +19,10 @@ MOST_SESSIONS = 2 ** (63 - SEQ_BITS - ORDINAL_BITS) - 1
 
 
 def place(number: int, seq: int) -> int:
-    """The place of an entry."""
-    return number << SEQ_BITS | min(seq, MOST_ENTRIES)
+    """The place of an entry; no seq ever runs over into the next session's."""
+    if not 0 <= seq <= MOST_ENTRIES:
+        raise Misuse(f"a session has no entry {seq}; the last there can be is {MOST_ENTRIES}")
+    return number << SEQ_BITS | seq
 
 
 def seq_of(place: int) -> int:
@@ -48,3 +53,8 @@ def entry_of(part: int) -> int:
 def ordinal_of(part: int) -> int:
     """The ordinal of a part in its entry."""
     return part & (MOST_PARTS - 1)
+
+
+def part_at(part: int) -> PartRef:
+    """The part at a place."""
+    return PartRef(part >> ORDINAL_BITS & MOST_ENTRIES, part & (MOST_PARTS - 1))
