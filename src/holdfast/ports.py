@@ -109,6 +109,10 @@ class Calls(Protocol):
         """The calls begun last, newest first."""
         ...
 
+    async def spent(self, session: str) -> int:
+        """What its calls have cost, in billionths of a US dollar, where prices are known."""
+        ...
+
     async def keep(self, session: str, given: bytes) -> str:
         """Keep what a call was given (system prompt, tools), once; its SHA-256."""
         ...

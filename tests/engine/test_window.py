@@ -1,6 +1,7 @@
 """Windows through the doors: what fits, what is told, what can be explained."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,18 @@ def test_the_example_of_the_readme(hf: Holdfast) -> None:
     assert (call.usage.input, call.usage.cache_read, call.usage.output) == (40, 10, 3)
     assert call.entry == entry.id
     assert call.request_hash
+
+
+def test_a_session_knows_what_it_has_cost(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        assert s.cost == 0
+        s.user("hi")
+        s.window().request("anthropic")
+        s.reply({**REPLY, "usage": {"input_tokens": 1_000_000, "output_tokens": 1_000_000}})
+        spent = s.cost
+        assert spent > 1
+        assert hf.session(s.id).cost == spent
 
 
 @pytest.mark.parametrize("format", ["anthropic", "openai-responses", "openai-chat", "gemini"])

@@ -10,17 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from os import PathLike
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
-from holdfast.core.explain import Absence
-from holdfast.core.toolcalls import ToolState
+from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.engine import Engine
-from holdfast.engine.explaining import Explained
 from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.plugins import open_store
-from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import settings
 from holdfast.engine.threaded import (
     Threaded,
@@ -29,184 +25,11 @@ from holdfast.engine.threaded import (
     drive,
     drive_all,
 )
-from holdfast.engine.turns import Asking
-from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
-from holdfast.model.log import Body, Entry, Session
-from holdfast.model.message import Media
-from holdfast.model.reply import Call
+from holdfast.model.log import Session
 from holdfast.model.search import Hit
 from holdfast.model.store import Erased, Finding
-from holdfast.model.view import View
 from holdfast.ports import Catalogue, Counter, Store
-
-
-class BlockingSession:
-    """An open session behind the blocking door; may be shared among threads."""
-
-    def __init__(self, inner: OpenSession) -> None:
-        self._inner = inner
-
-    @property
-    def id(self) -> str:
-        """Its name; another one after a conflict, when the writer goes on in a fork."""
-        return self._inner.id
-
-    @property
-    def info(self) -> Session:
-        """The session as this writer last saw it."""
-        return self._inner.info
-
-    @property
-    def store(self) -> Store:
-        """Where it is kept."""
-        return self._inner.store
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """What is known of models and policies."""
-        return self._inner.catalogue
-
-    @property
-    def endpoint(self) -> Counter | None:
-        """Counts for a provider by asking it, where that was configured."""
-        return self._inner.endpoint
-
-    def counter(self, vocabulary: str) -> Counter:
-        """What counts exactly with a vocabulary."""
-        return self._inner.counter(vocabulary)
-
-    def now(self) -> int:
-        """The time, as a label."""
-        return self._inner.now()
-
-    def new_id(self) -> str:
-        """A new name."""
-        return self._inner.new_id()
-
-    def window(self, **given: Unpack[Asking]) -> PreparedWindow:
-        """The window to send now, made to fit."""
-        return drive(self._inner.window(**given))
-
-    def preview(self, **given: Unpack[Asking]) -> PreparedWindow:
-        """The window that would be sent now, with nothing written."""
-        return drive(self._inner.preview(**given))
-
-    def entry(self, id: str | int) -> Entry:
-        """One entry, given its id or its seq."""
-        return drive(self._inner.entry(id))
-
-    def explain(self, entry: str = "", **given: Unpack[Asking]) -> Explained:
-        """What the call behind an entry had in front of it, and why; or what would be sent now."""
-        return drive(self._inner.explain(entry, **given))
-
-    def explain_now(self) -> Explained:
-        """What would be sent now, with the system prompt and tools of the newest call."""
-        return drive(self._inner.explain_now())
-
-    def why_absent(self, entry: str) -> Absence:
-        """Which marker keeps an entry out of the window."""
-        return drive(self._inner.why_absent(entry))
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """Values that never enter the log."""
-        return self._inner.secrets
-
-    def refused(self, message: str, *, provider: str = "") -> Entry | None:
-        """A provider refused the request: remember what is to be sent differently from now on."""
-        return drive(self._inner.refused(message, provider=provider))
-
-    def reply(self, response: Any, *, format: str = "") -> Entry:
-        """Append what a provider answered: parts verbatim, usage and cost."""
-        return drive(self._inner.reply(response, format=format))
-
-    def user(self, text: str, *media: Media, key: str = "") -> Entry:
-        """Append what the user said; durable when it returns."""
-        return drive(self._inner.user(text, *media, key=key))
-
-    def tool_result(
-        self, call_id: str, output: str, error: bool = False, *, name: str = "", key: str = ""
-    ) -> Entry:
-        """Append what a tool answered."""
-        return drive(self._inner.tool_result(call_id, output, error, name=name, key=key))
-
-    def append(
-        self,
-        body: Body,
-        *,
-        key: str = "",
-        provider: str = "",
-        model: str = "",
-        request: str = "",
-        completed: bool = True,
-        created: int | None = None,
-        parent: str = "",
-        call: Call | None = None,
-        epoch: int | None = None,
-    ) -> Entry:
-        """Append one message, or a marker; with `epoch` only if no marker came after that one."""
-        appended = self._inner.append(
-            body, key=key, provider=provider, model=model, request=request, completed=completed,
-            created=created, parent=parent, call=call, epoch=epoch,
-        )  # fmt: skip
-        return drive(appended)
-
-    def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
-        """Append several messages or markers, all or none."""
-        return drive(self._inner.append_all(bodies, key=key))
-
-    def rewind(self, to: str | int, reason: str = "") -> Entry:
-        """Go on from an earlier entry; what came after it stays in the log as a branch."""
-        return drive(self._inner.rewind(to, reason))
-
-    def view(self, at: str | int = "") -> View:
-        """What is visible now, or as it was at an entry."""
-        return drive(self._inner.view(at))
-
-    def seen(self, at: str | int = "") -> Iterator[Entry]:
-        """The visible messages and the summaries that stand for the rest, in order."""
-        return chain.from_iterable(self.seen_pages(at))
-
-    def seen_pages(self, at: str | int = "") -> Iterator[list[Entry]]:
-        """The same, page by page."""
-        return drive_all(self._inner.seen_pages(at))
-
-    def entries(self) -> Iterator[Entry]:
-        """The whole log, in order."""
-        return chain.from_iterable(self.pages())
-
-    def pages(self) -> Iterator[tuple[Entry, ...]]:
-        """The whole log, page by page."""
-        return drive_all(self._inner.pages())
-
-    def tool_states(self) -> dict[str, ToolState]:
-        """Where each visible tool call stands."""
-        return drive(self._inner.tool_states())
-
-    def seq(self, entry: str | int) -> int:
-        """The place of an entry, given its id or its seq."""
-        return drive(self._inner.seq(entry))
-
-    def size(self) -> int:
-        """How many bytes its own entries hold, without what it shares with its parent."""
-        return drive(self._inner.size())
-
-    def refresh(self) -> Session:
-        """Look again: others may have gone on."""
-        return drive(self._inner.refresh())
-
-    def fork(self, at: str | int = "") -> BlockingSession:
-        """A session of its own that shares this one up to an entry."""
-        return BlockingSession(drive(self._inner.fork(at)))
-
-    def rename(self, title: str) -> Session:
-        """Give it another title."""
-        return drive(self._inner.rename(title))
-
-    def archive(self, archived: bool = True) -> Session:
-        """Put it away, or bring it back; nothing is deleted."""
-        return drive(self._inner.archive(archived))
 
 
 class Holdfast:

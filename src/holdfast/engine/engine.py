@@ -84,7 +84,8 @@ class Engine:
                     "another title, window(model=…, policy=…) another model or policy"
                 )
             found = await self.resolve(id)
-            return OpenSession(self, found, on_conflict)
+            spent = await self.store.calls.spent(found.id)
+            return OpenSession(self, found, on_conflict, spent)
         where, project = _places(directory)
         made = await self.store.sessions.create(
             Session(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from holdfast.core.count import weigh_body
 from holdfast.core.explain import Absence
 from holdfast.core.markers import faults, named
+from holdfast.core.price import dollars
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.sound import sound, text
 from holdfast.core.toolcalls import ToolState, tool_states
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
 class OpenSession:
     """A session as one writer holds it; it knows the last message this writer has seen."""
 
-    def __init__(self, engine: Engine, session: Session, on_conflict: str = "fork") -> None:
+    def __init__(
+        self, engine: Engine, session: Session, on_conflict: str = "fork", spent: int = 0
+    ) -> None:
         self._engine = engine
         self._session = session
         self._on_conflict = on_conflict
+        self._spent = spent
         self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
         self._turns = Turns(self)
@@ -54,6 +58,11 @@ class OpenSession:
     def info(self) -> Session:
         """The session as this writer last saw it."""
         return self._session
+
+    @property
+    def cost(self) -> float:
+        """What its calls have cost in US dollars, as far as prices are known."""
+        return dollars(self._spent)
 
     @property
     def store(self) -> Store:
@@ -295,6 +304,7 @@ class OpenSession:
                     raise
                 made = await self._write_in_fork(drafts, key, call, conflict)
             self._session, self._doubtful = _moved(self._session, made), ()
+            self._spent += (call.cost or 0) if call else 0
             return made
 
     async def _complete(

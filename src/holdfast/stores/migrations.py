@@ -93,7 +93,7 @@ _CALLS_AND_JOBS = (
         id TEXT PRIMARY KEY, session BIGINT NOT NULL, started BIGINT NOT NULL, ended BIGINT,
         input BIGINT NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL,
         output BIGINT NOT NULL, cost BIGINT, request {bytes}, data {bytes} NOT NULL)""",
-    "CREATE INDEX calls_by_session ON calls (session, started, id)",
+    "CREATE INDEX calls_by_session ON calls (session, started, id, cost)",
     "CREATE UNIQUE INDEX calls_by_request ON calls (request) WHERE request IS NOT NULL",
     """CREATE TABLE givens (
         session BIGINT NOT NULL, hash {bytes} NOT NULL, data {bytes} NOT NULL,

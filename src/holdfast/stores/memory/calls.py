@@ -35,6 +35,9 @@ class MemoryCalls:
         begun = await self.calls(session, limit=2**31)
         return begun[::-1][:limit]
 
+    async def spent(self, session: str) -> int:
+        return sum(call.cost or 0 for call in await self.calls(session, limit=2**31))
+
     async def keep(self, session: str, given: bytes) -> str:
         hash = sha256(given).hexdigest()
         with self._shelf.lock:

@@ -10,7 +10,7 @@ from holdfast.model import wire
 from holdfast.model.reply import Call
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.lineage import number_of_session
-from holdfast.stores.sql.rows import pack, unpack
+from holdfast.stores.sql.rows import GARBLED, pack, unpack
 
 _UPSERT = (
     "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
@@ -50,6 +50,14 @@ class SqlCalls:
                 (number, limit),
             )
         return tuple(_call(data) for (data,) in found)
+
+    async def spent(self, session: str) -> int:
+        with self._db.reading():
+            number = number_of_session(self._db, session)
+            found = self._db.rows(
+                "SELECT coalesce(sum(cost), 0) FROM calls WHERE session = ?", (number,)
+            )
+        return int(found[0][0])
 
     async def keep(self, session: str, given: bytes) -> str:
         hash = wire.digest(given)
@@ -123,7 +131,7 @@ def _merged(before: Call, after: Call) -> Call:
 def _call(data: bytes) -> Call:
     try:
         return wire.decode(data, Call)
-    except msgspec.DecodeError as garbled:
+    except GARBLED as garbled:
         raise Corrupt(
             f"a call's row cannot be read ({garbled}); run `holdfast doctor`"
         ) from garbled

@@ -42,6 +42,13 @@ class CountsContract(Contract):
             with pytest.raises(Unknown):
                 drive(store.calls.kept(session, wanted))
 
+    def test_what_a_session_has_spent_is_the_sum_of_its_calls(self, store: Store) -> None:
+        id, other = start(store), start(store)
+        assert drive(store.calls.spent(id)) == 0
+        for session, cost in ((id, 5), (id, None), (id, 2**40), (other, 9)):
+            drive(store.calls.record(call(session, cost=cost)))
+        assert drive(store.calls.spent(id)) == 2**40 + 5
+
     def test_the_newest_calls_come_newest_first(self, store: Store) -> None:
         id = start(store)
         made = [drive(store.calls.record(call(id, started=at))) for at in (5, 1, 9)]

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.engine.doors import drive
 from holdfast.errors import Misuse, Unknown
-from holdfast.model.log import Pin
+from holdfast.model.log import PartRef, Pin
 from holdfast.model.search import Query
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Page
@@ -41,8 +41,13 @@ class ErasingContract(Contract):
         append(store, id, "a", key="k")
         drive(store.calls.record(call(id)))
         drive(store.jobs.offer(job(id)))
+        given = drive(store.calls.keep(id, b"system prompt"))
+        drive(store.counts.tally(id, "o200k", {PartRef(1, 0): 5}))
         drive(store.sessions.erase(id))
         start(store, id)
+        with pytest.raises(Unknown):
+            drive(store.calls.kept(id, given))
+        assert drive(store.counts.known(id, EVERYTHING, "o200k")) == {}
         assert drive(store.sessions.session(id)).title == ""
         assert read_all(store, id) == ()
         assert drive(store.calls.calls(id)) == ()
@@ -80,6 +85,19 @@ class ErasingContract(Contract):
         )
         assert append(store, child, "b6")[0].seq == 6
         assert [s.seq for s in read_all(store, child)] == [1, 2, 3, 4, 5, 6]
+
+    def test_forks_keep_exact_counts_when_what_they_share_is_erased(self, store: Store) -> None:
+        root, child, grandchild = family(store)
+        exact = {PartRef(1, 0): 11, PartRef(2, 0): 22}
+        drive(store.counts.tally(root, "o200k", exact))
+        shared = {
+            id: drive(store.counts.known(id, EVERYTHING, "o200k")) for id in (child, grandchild)
+        }
+        assert PartRef(1, 0) in shared[child]
+        drive(store.sessions.erase(root))
+        again = self.reopen(store)
+        for id, counts in shared.items():
+            assert drive(again.counts.known(id, EVERYTHING, "o200k")) == counts
 
     def test_a_session_with_forks_can_be_forked_again_after_erasing(self, store: Store) -> None:
         _, child, grandchild = family(store)
