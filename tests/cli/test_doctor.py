@@ -49,7 +49,7 @@ def test_all_is_well(store: Path) -> None:
     done = run("doctor")
     assert done.exit_code == 0
     assert "All is well" in done.stdout
-    assert values("doctor") == []
+    assert values("doctor") == [{"well": True, "store": str(store)}]
 
 
 @pytest.mark.parametrize("spoil", [spoil_a_part, spoil_a_session, spoil_a_head])
@@ -79,7 +79,8 @@ def test_json_says_what_was_found_and_what_was_mended(store: Path) -> None:
     done = program("doctor", "--json")
     assert done.returncode == 1
     assert '"area": "log"' in done.stdout
-    (mended,) = values("doctor", "--repair", "--yes")
+    mended, well = values("doctor", "--repair", "--yes")
+    assert well["well"] is True
     assert set(mended) == {"backup", "mended"}
     assert set(mended["mended"][0]) == {"area", "what", "where", "mend"}
 
@@ -101,16 +102,22 @@ def test_a_file_that_cannot_be_opened_is_salvaged(store: Path) -> None:
 
 def test_salvage_is_told_as_json(store: Path) -> None:
     spoil_the_header(store)
-    (told,) = values("doctor", "--repair", "--yes")
+    told, well = values("doctor", "--repair", "--yes")
+    assert well["well"] is True
     assert set(told) == {"damaged", "kept", "lost"}
     assert told["kept"]["entries"] == 60
 
 
 def test_something_else_than_a_store_is_left_alone(store: Path) -> None:
     store.write_text("these are my notes\n" * 500)
+    looked = run("doctor")
+    assert looked.exit_code == 1
+    assert "is not a Holdfast store" in looked.stderr
     done = run("doctor", "--repair", "--yes")
     assert done.exit_code == 1
-    assert "can be read as a store" in done.stderr
+    assert "is not a Holdfast store" in done.stderr
+    assert "backup" not in done.stderr
+    assert not store.with_name("store.db.backups").exists()
     assert store.read_text() == "these are my notes\n" * 500
 
 

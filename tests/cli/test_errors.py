@@ -113,7 +113,10 @@ def test_an_unknown_entry_says_where_to_look() -> None:
         hf.session().user("hello")
     done = run("show", "last", "--at", "77")
     assert done.exit_code == 1
+    assert "it has 1 to 1" in done.stderr
     assert "--all` lists them" in done.stderr
+    assert "there is no entry 0" in run("show", "last", "--at", "0").stderr
+    assert "no entry 'nonsense'" in run("show", "last", "--at", "nonsense").stderr
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,9 @@ def test_an_unknown_entry_says_where_to_look() -> None:
         (("show",), "Missing argument"),
         (("sessions", "--limit", "0"), "range"),
         (("zzzz",), "There is no command"),
+        (("list",), "Did you mean 'sessions'?"),
+        (("export", "last"), "Did you mean 'show SESSION --all --json'?"),
+        (("help", "sesions"), "Did you mean 'sessions'?"),
     ],
 )
 def test_a_wrong_word_names_the_nearest(words: tuple[str, ...], hint: str) -> None:
@@ -133,6 +139,22 @@ def test_a_wrong_word_names_the_nearest(words: tuple[str, ...], hint: str) -> No
     assert hint in done.stderr
     assert "--help` shows what it takes" in done.stderr
     assert "error" in json.loads(run(*words, "--json").stderr)
+
+
+def test_help_is_a_command_too() -> None:
+    assert run("help").stdout == run("--help").stdout
+    assert run("help", "show").stdout == run("show", "--help").stdout
+    assert "Usage: holdfast show" in run("help", "show").stdout
+
+
+def test_a_beginning_of_several_sessions_is_explained() -> None:
+    with holdfast.open() as hf:
+        ids = [hf.session().id for _ in range(13)]
+    done = run("show", ids[0][:6])
+    assert done.exit_code == 1
+    assert f"error: {ids[0][:6]} fits 13 sessions\n   do: give more letters" in done.stderr
+    told = json.loads(run("show", ids[0][:6], "--json").stderr)
+    assert (told["kind"], len(told["nearest"])) == ("Ambiguous", 2)
 
 
 def test_what_nobody_expected_is_short_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:

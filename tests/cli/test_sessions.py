@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 import holdfast
+from holdfast.cli.wording import short_model
 from tests.cli.running import run, values
 
 
@@ -17,13 +18,43 @@ def begin(many: int = 1, **named: str) -> list[str]:
     return [session.id for session in made]
 
 
-def test_an_empty_store_explains_how_to_begin_and_is_not_made(own_store: Path) -> None:
+def test_without_the_default_store_it_explains_how_to_begin_and_makes_none(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDFAST_STORE")
     done = run("sessions")
     assert done.exit_code == 0
     assert "No sessions yet" in done.stdout
     assert "holdfast demo" in done.stdout
-    assert not own_store.parent.exists()
+    assert not (tmp_path / "data").exists()
     assert values("sessions") == []
+    assert "there are no sessions yet" in run("show", "last").stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sessions",), ("show", "last"), ("search", "word"), ("context", "last"),
+        ("explain", "last"), ("fork", "last"), ("rename", "last", "x"), ("archive", "last"),
+        ("erase", "last", "--yes"), ("doctor",),
+    ],
+)  # fmt: skip
+def test_a_store_that_was_named_has_to_be_there(words: tuple[str, ...], own_store: Path) -> None:
+    elsewhere = str(own_store.with_name("typo.db"))
+    for named, place in (((), own_store), (("--store", elsewhere), elsewhere)):
+        done = run(*words, *named)
+        assert done.exit_code == 1
+        assert f"there is no store at {place}" in done.stderr
+        assert done.stdout == ""
+    assert not own_store.parent.exists()
+
+
+def test_the_last_of_no_sessions_is_explained(own_store: Path) -> None:
+    holdfast.open().close()
+    assert "there are no sessions yet" in run("show", "last").stderr
+    (id,) = begin()
+    run("archive", id)
+    assert "every session is archived" in run("show", "last").stderr
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120"])
@@ -32,7 +63,7 @@ def test_the_table_fits_its_width_in_every_script(columns: str) -> None:
     begin(title="👩‍👩‍👧‍👦🇩🇪" * 40)
     begin(title="a\nb\x1b[2J" + "x" * 500)
     begin()
-    done = run("sessions", COLUMNS=columns)
+    done = run("sessions", COLUMNS=columns, FORCE_COLOR="1", NO_COLOR="1")
     assert "\x1b" not in done.stdout
     assert max(map(cell_len, done.stdout.splitlines())) <= int(columns)
     assert "question 0" in done.stdout
@@ -41,7 +72,7 @@ def test_the_table_fits_its_width_in_every_script(columns: str) -> None:
 
 def test_pages_follow_one_another() -> None:
     ids = begin(5)
-    first = run("sessions", "--limit", "2").stdout
+    first = run("sessions", "--limit", "2").stderr
     assert "… more: holdfast sessions --after " in first
     after = first.split("--after ")[1].split()[0]
     second = values("sessions", "--limit", "2", "--after", after)
@@ -68,6 +99,53 @@ def test_only_one_project_is_listed(tmp_path: Path) -> None:
     assert "No session of" in nothing.stdout
 
 
+def test_a_project_may_be_named_as_it_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "web").mkdir()
+    (wanted,) = begin(directory="/srv/web")
+    (other,) = begin(directory="/srv/shop")
+    monkeypatch.chdir(tmp_path)
+    assert [one["id"] for one in values("sessions", "--project", "web")] == [wanted]
+    assert [one["id"] for one in values("sessions", "--project", "/srv/shop")] == [other]
+    begin(directory="/home/web")
+    done = run("sessions", "--project", "web")
+    assert done.exit_code == 1
+    assert "/home/web, /srv/web" in done.stderr
+
+
+def test_a_pipe_gets_whole_titles_and_names_and_no_hints() -> None:
+    title = "Why the login page answers 500 since the morning of the migration"
+    begin(
+        title=title, model="anthropic/claude-sonnet-4-6-20260101", directory="/srv/some-long-name"
+    )
+    piped = run("sessions").stdout
+    assert title in piped
+    assert "anthropic/claude-sonnet-4-6-20260101" in piped
+    assert "some-long-name" in piped
+    assert "See one with" not in piped
+    screen = run("sessions", FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert "See one with" in screen
+    assert "Why the login page answ" in screen
+    assert "sonnet-4-6 " in screen
+
+
+@pytest.mark.parametrize(
+    ("model", "short"),
+    [
+        ("claude-sonnet-4-6-20260101", "sonnet-4-6"),
+        ("openrouter/anthropic/claude-opus-4.5", "opus-4.5"),
+        ("us.anthropic.claude-haiku-4-5-20251001-v1:0", "haiku-4-5"),
+        ("gpt-4o-2024-08-06", "gpt-4o"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("claude-2", "claude-2"),
+        ("", ""),
+    ],
+)
+def test_a_model_is_listed_by_what_tells_it_apart(model: str, short: str) -> None:
+    assert short_model(model) == short
+
+
 def test_json_has_every_key_always() -> None:
     begin()
     (one,) = values("sessions")
@@ -89,6 +167,21 @@ def test_a_session_is_forked_renamed_and_archived() -> None:
     assert id not in [one["id"] for one in values("sessions")]
     assert run("archive", id, "--undo").exit_code == 0
     assert "No session is archived" in run("sessions", "--archived").stdout
+
+
+def test_what_changes_nothing_is_refused() -> None:
+    first, second = begin(2)
+    assert "is not archived" in run("archive", first, "--undo").stderr
+    assert "no session is archived" in run("archive", "last", "--undo").stderr
+    run("archive", first)
+    assert "is archived already" in run("archive", first).stderr
+    with holdfast.open() as hf:
+        hf.session(second).user("newer")
+    assert first in run("archive", "last", "--undo").stdout
+    for title in ("", "  "):
+        done = run("rename", first, title)
+        assert done.exit_code == 1
+        assert "give it a title" in done.stderr
 
 
 def test_last_is_the_session_that_changed_last() -> None:

@@ -11,9 +11,11 @@ from holdfast.cli.demo import demo
 from holdfast.cli.doctor import doctor
 from holdfast.cli.erase import erase
 from holdfast.cli.frame import Commands
+from holdfast.cli.help import help_command
 from holdfast.cli.listing import sessions
 from holdfast.cli.models import models
 from holdfast.cli.options import Asked
+from holdfast.cli.search import search
 from holdfast.cli.show import show
 from holdfast.cli.verbs import archive, fork, rename
 
@@ -40,6 +42,7 @@ def main(ctx: click.Context, store: str | None, as_json: bool) -> None:
 for command in (
     sessions,
     show,
+    search,
     context,
     explain,
     count,
@@ -51,6 +54,7 @@ for command in (
     doctor,
     demo,
     completion,
+    help_command,
 ):
     main.add_command(command)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, missing
+from holdfast.cli.options import Asked, common
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,10 +34,9 @@ def doctor(asked: Asked, repair: bool, dry_run: bool, yes: bool) -> int:
     Ends with 0 when all is well, with 1 when findings remain.
     """
     from holdfast.cli.salvage import rescue
-    from holdfast.errors import Corrupt, Unknown
+    from holdfast.errors import Corrupt
 
-    if missing(asked.url):
-        raise Unknown("store", asked.url, (), "--store or HOLDFAST_STORE name another one.")
+    asked.refuse_absent()
     wanted = repair and not dry_run
     try:
         with asked.open() as hf:
@@ -145,6 +144,8 @@ def tell(
     if asked.json:
         for finding in findings:
             emit(as_value(finding))
+        if not findings:
+            emit({"well": True, "store": asked.url})
     elif not findings:
         say(f"All is well with {path(asked.url)}", "green")
     else:

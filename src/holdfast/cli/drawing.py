@@ -47,19 +47,24 @@ class Drawing:
         from rich.padding import Padding
         from rich.text import Text
 
-        begins, left = beginning(piece.text)
+        begins, left = beginning(piece.text, console().width - piece.indent)
         console().print(Padding(Text(neutral(begins), piece.style), (0, 0, 0, piece.indent)))
         if left:
             self.cut = True
             self.line(Piece(left, "dim", piece.indent))
 
 
-def beginning(text: str) -> tuple[str, str]:
-    """The first lines of a text without its last line break, and what is left of it in words."""
+def beginning(text: str, width: int) -> tuple[str, str]:
+    """The first lines of a text without its last line break, and what is left of it in words.
+
+    A text is cut only where that saves a line of the screen: the words take one themselves.
+    """
     shown = "\n".join(text[:LETTERS].split("\n")[:LINES])
     rest = text[len(shown) :]
     if not rest.strip():
         return shown.rstrip("\n"), ""
+    if len(rest) < width and rest.rstrip("\n").count("\n") < 2:
+        return text.rstrip("\n"), ""
     lines = rest.count("\n")
     return shown, f"… {many(lines, 'more line') if lines else many(len(rest), 'more character')}"
 

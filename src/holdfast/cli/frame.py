@@ -13,10 +13,19 @@ from typing import Any, NoReturn
 import click
 
 from holdfast.cli.terminal import be_tolerant, console, neutral
-from holdfast.errors import HoldfastError, Unknown
+from holdfast.errors import Ambiguous, HoldfastError, Unknown
 
 INTERRUPTED = 130
 """How a shell counts a program that was stopped with Ctrl-C."""
+
+
+ELSEWHERE = {
+    "list": "sessions", "ls": "sessions", "log": "show SESSION --all", "cat": "show SESSION",
+    "export": "show SESSION --all --json", "dump": "show SESSION --all --json",
+    "find": "search", "grep": "search", "delete": "erase", "remove": "erase", "rm": "erase",
+    "check": "doctor", "repair": "doctor --repair", "tokens": "count",
+}  # fmt: skip
+"""What people try, and what it is called here."""
 
 
 class Commands(click.Group):
@@ -31,7 +40,8 @@ class Commands(click.Group):
         word = args[0] if args else ""
         if word and not word.startswith("-") and self.get_command(ctx, word) is None:
             near = get_close_matches(word, self.list_commands(ctx), 1, 0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            meant = ELSEWHERE.get(word) or (near[0] if near else "")
+            hint = f" Did you mean {meant!r}?" if meant else ""
             raise click.UsageError(f"There is no command {word!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -94,7 +104,7 @@ def report(what: str, do: str) -> None:
 
 def words_of(error: BaseException) -> tuple[str, str]:
     """What happened, and what to do about it."""
-    if isinstance(error, Unknown):
+    if isinstance(error, Unknown) and not isinstance(error, Ambiguous):
         return _words_of_unknown(error)
     if isinstance(error, HoldfastError):
         what, mark, do = str(error).rpartition("; ")

@@ -21,22 +21,28 @@ SHORTEST = 8
 WIDE = 72
 """With fewer columns than this there is no room for the model."""
 
+ROOMY, NAME = 100, 12
+"""With fewer columns than this, projects and models are cut to so many letters."""
+
 
 @click.command()
 @click.option("--limit", metavar="N", type=click.IntRange(1, 10_000), default=20, show_default=True,
               help="How many to list.")  # fmt: skip
 @click.option("--after", metavar="SESSION", default="", shell_complete=completed,
               help="Go on behind this one, the last of the page before.")  # fmt: skip
-@click.option("--project", metavar="PATH", help="Only sessions of this project.")
+@click.option(
+    "--project",
+    metavar="PROJECT",
+    help="Only sessions of this project: a path, or its name in the list.",
+)
 @click.option("--archived", is_flag=True, help="Those that were put away instead.")
 @common
 def sessions(asked: Asked, limit: int, after: str, project: str | None, archived: bool) -> None:
     """List sessions, the one that changed last first."""
     from holdfast.cli.terminal import emit
-    from holdfast.files import project_root
 
-    root = None if project is None else str(project_root(os.path.abspath(project)))
     with asked.open() as hf:
+        root = None if project is None else named_project(hf, project)
         start = find(hf, after) if after else None
         found = hf.sessions(project=root, archived=archived, limit=limit + 1, after=start)
         page = found[:limit]
@@ -50,6 +56,27 @@ def sessions(asked: Asked, limit: int, after: str, project: str | None, archived
             explain_nothing(asked, root, archived=archived, after=after)
 
 
+def named_project(hf: Holdfast, name: str) -> str:
+    """The project at a path, or else the one that is listed under a name."""
+    from holdfast.errors import Misuse
+    from holdfast.files import project_root
+
+    root = str(project_root(os.path.abspath(name)))
+    if os.sep in name or any(hf.sessions(project=root, archived=a, limit=1) for a in (False, True)):
+        return root
+    known = sorted({one.project for one in hf.every_session() if short_project(one) == name})
+    if len(known) > 1:
+        raise Misuse(
+            f"{len(known)} projects are called {name!r}; give the path: {', '.join(known)}"
+        )
+    return known[0] if known else root
+
+
+def short_project(session: Session) -> str:
+    """A project by the last part of its path."""
+    return os.path.basename(session.project.rstrip("/"))
+
+
 def as_value(session: Session) -> dict[str, Any]:
     """A session as JSON: every key, always."""
     names = (
@@ -61,36 +88,45 @@ def as_value(session: Session) -> dict[str, Any]:
 
 def draw(hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str], *, more: bool) -> None:
     """A table that fits, and how to go on."""
-    from holdfast.cli.terminal import console, say
+    from holdfast.cli.terminal import console, hint, print_table, say
 
     short = shortened(hf, [one.id for one in page])
-    console().print(table(page, short, openings))
+    columns = console().width if console().is_terminal else 0
+    print_table(table(page, short, openings, columns))
     if more:
-        say(f"… more: holdfast sessions --after {short[page[-1].id]}", "dim")
-    say("See one with  holdfast show SESSION", "dim")
+        say(f"… more: holdfast sessions --after {short[page[-1].id]}", "dim", error=True)
+    hint("See one with  holdfast show SESSION")
 
 
-def table(page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str]) -> Table:
-    """Sessions as rows; the title takes what room is left."""
+def table(
+    page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str], columns: int
+) -> Table:
+    """Sessions as rows; the title takes what room is left. No columns: as many as it takes."""
     from rich.table import Table
     from rich.text import Text
 
-    from holdfast.cli.terminal import NOTHING, console, fitted
-    from holdfast.cli.wording import ago, number
+    from holdfast.cli.terminal import NOTHING, fitted
+    from holdfast.cli.wording import ago, number, short_model
 
-    wide = console().width >= WIDE
-    made = Table(box=None, pad_edge=False, expand=True, header_style="dim", padding=(0, 2, 0, 0))
+    wide = not columns or columns >= WIDE
+    room = NAME if columns and columns < ROOMY else 40
+    made = Table(box=None, pad_edge=False, expand=bool(columns), header_style="dim",
+                 padding=(0, 2, 0, 0))  # fmt: skip
     made.add_column("session", no_wrap=True, style="cyan")
-    made.add_column("title", ratio=1, no_wrap=True)
+    made.add_column("title", ratio=1 if columns else None, no_wrap=True)
     made.add_column("project", no_wrap=True)
     if wide:
         made.add_column("model", no_wrap=True)
     made.add_column("entries", no_wrap=True, justify="right")
     made.add_column("changed", no_wrap=True)
     for one in page:
-        project = fitted(os.path.basename(one.project.rstrip("/")), 14) or NOTHING
+        project = fitted(short_project(one), room) or NOTHING
         title = fitted(one.title or openings[one.id], 200) or NOTHING
-        model = [fitted(one.model, 17) or NOTHING] if wide else []
+        model = (
+            [fitted(short_model(one.model) if columns else one.model, room) or NOTHING]
+            if wide
+            else []
+        )
         made.add_row(
             short[one.id], Text(title, style="" if one.title else "italic"), project, *model,
             number(one.head), ago(one.updated),

@@ -34,11 +34,24 @@ class Asked:
         return settings(self.store).store
 
     def open(self, *, make: bool = False) -> Holdfast:
-        """Open the store. One that is not there is empty: only `make` brings it into being."""
+        """Open the store. The default one is empty where it is absent; `make` brings any about."""
         from holdfast.engine import doors
+        from holdfast.engine.settings import default_store
 
         absent = not make and missing(self.url)
+        if absent and self.url != str(default_store()):
+            self.refuse_absent()
         return doors.open("memory:" if absent else self.store)
+
+    def refuse_absent(self) -> None:
+        """Say so where there is no store."""
+        from holdfast.errors import Misuse
+
+        if missing(self.url):
+            raise Misuse(
+                f"there is no store at {self.url}; check --store and HOLDFAST_STORE, or let a "
+                "program make it with holdfast.open"
+            )
 
 
 def missing(url: str) -> bool:
@@ -89,12 +102,17 @@ session_argument = click.argument("session", shell_complete=completed)
 
 def find(hf: Holdfast, name: str) -> Session:
     """The session of an id, of an unambiguous beginning of one, or the last that changed."""
-    from holdfast.errors import Unknown
+    return newest(hf) if name == LAST else hf.resolve(name)
 
-    if name == LAST and (newest := hf.sessions(limit=1)):
-        return newest[0]
-    try:
-        return hf.resolve(name)
-    except Unknown as unknown:
-        do = unknown.do or "`holdfast sessions` lists them."
-        raise Unknown(unknown.kind, name, unknown.nearest, do) from None
+
+def newest(hf: Holdfast) -> Session:
+    """The session that changed last."""
+    from holdfast.errors import Misuse
+
+    if found := hf.sessions(limit=1):
+        return found[0]
+    if hf.sessions(archived=True, limit=1):
+        raise Misuse(
+            "every session is archived; `holdfast sessions --archived` lists them, name one"
+        )
+    raise Misuse("there are no sessions yet; `holdfast sessions` says how to begin")

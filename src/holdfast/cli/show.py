@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from holdfast.model.log import Entry, Session
     from holdfast.model.view import View
 
+MOST, SCREENFUL = 200, 50
+"""A terminal shows the last 50 entries where there are more than 200."""
+
 
 @click.command()
 @session_argument
@@ -24,22 +28,69 @@ if TYPE_CHECKING:
     "--all", "whole", is_flag=True, help="The whole log, markers and covered entries too."
 )
 @click.option("--at", metavar="ENTRY", default="", help="As it was at an entry: its id or number.")
+@click.option("--last", metavar="N", type=click.IntRange(0), default=None,
+              help="Only the newest N entries of that; 0 shows all.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Long texts in full, as when piped.")
 @common
-def show(asked: Asked, session: str, whole: bool, at: str, full: bool) -> None:
-    """Show the window of a session: what its markers leave visible."""
+def show(asked: Asked, session: str, whole: bool, at: str, last: int | None, full: bool) -> None:
+    """Show the window of a session: what its markers leave visible.
+
+    A terminal shows the end of a long one, unless --last says how much.
+    """
     from holdfast.cli.terminal import console, emit
 
+    screen = console().is_terminal and not asked.json
     with asked.open() as hf:
         opened = hf.session(find(hf, session).id)
-        view = opened.view(at)
+        view = _view(opened, at)
         look = Look(view)
-        steps = stepwise(_log(opened, view) if whole else opened.seen(at))
+        many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
+        entries, look.earlier = _chosen(opened, view, many, whole=whole)
+        steps = stepwise(entries)
         if asked.json:
             for entry, states in steps:
                 emit(look.as_value(entry, states))
             return
-        _draw(opened.info, look, steps, whole=whole, full=full or not console().is_terminal)
+        _draw(opened.info, look, steps, whole=whole, full=full or not screen)
+
+
+def _view(session: BlockingSession, at: str) -> View:
+    """What is visible at an entry; one that is not there is told with those that are."""
+    from holdfast.errors import Misuse
+
+    head = session.info.head
+    if at.isascii() and at.isdigit() and not 1 <= int(at) <= head:
+        there = f"it has 1 to {head:,}" if head else "it has none yet"
+        raise Misuse(
+            f"there is no entry {at} in {session.id}: {there}; "
+            f"`holdfast show {session.id} --all` lists them"
+        )
+    return session.view(at)
+
+
+def _how_many(session: BlockingSession, view: View, *, whole: bool) -> int:
+    """How many entries a screen shows where nobody said; 0: all."""
+    from holdfast.engine.tail import size
+    from holdfast.engine.threaded import drive
+
+    many = drive(size(session.store.log, view, whole=whole))
+    return SCREENFUL if many > MOST else 0
+
+
+def _chosen(
+    session: BlockingSession, view: View, many: int, *, whole: bool
+) -> tuple[Iterator[Entry], int]:
+    """The entries to show, and how many were left out before them."""
+    from holdfast.engine.load import seen
+    from holdfast.engine.tail import tail, tail_pages
+    from holdfast.engine.threaded import drive, drive_all
+
+    log = session.store.log
+    if not many:
+        pages = drive_all(seen(log, view))
+        return _log(session, view) if whole else chain.from_iterable(pages), 0
+    end = drive(tail(log, view, many, whole=whole))
+    return chain.from_iterable(drive_all(tail_pages(log, view, end))), end.earlier
 
 
 def _log(session: BlockingSession, view: View) -> Iterator[Entry]:
@@ -74,6 +125,8 @@ class Look:
     def __init__(self, view: View) -> None:
         self.view = view
         self.tokens = self.messages = self.summaries = self.covered = 0
+        self.earlier = 0
+        """How many entries come before those that are shown."""
         self._firsts = [span.first for span in view.spans]
         self._standing = frozenset(view.folded.summaries)
         self._cleared: dict[int, set[int]] = {}
@@ -164,6 +217,9 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
     for pin in look.view.folded.pins:
         if pin.fact or pin.path:
             yield Piece(f"pinned · {pin.fact or pin.path}", "magenta", 0)
+    if look.earlier:
+        yield Piece("", indent=0)
+        yield Piece(f"… {many(look.earlier, 'earlier entry')}; --last 0 shows all", "dim", 0)
 
 
 def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool) -> Iterator[Piece]:
@@ -200,7 +256,7 @@ def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[
 
     yield Piece("", indent=0)
     facts = (
-        f"window: {many(look.messages, 'message')}",
+        f"{'shown' if look.earlier else 'window'}: {many(look.messages, 'message')}",
         many(look.summaries, "summary") if look.summaries else "",
         f"about {many(look.tokens, 'token')} by estimate",
         f"{many(look.covered, 'message')} outside it" if look.covered else "",

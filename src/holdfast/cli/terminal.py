@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 NOTHING = "–"
 """Stands where there is nothing to show."""
+
+ENDLESS = 100_000
+"""Columns of a pipe: more than any row has."""
 
 _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: C0 but tab and line feed, delete, C1
@@ -81,12 +85,29 @@ def console(*, error: bool = False) -> Console:
     return _console(stream, plain, os.environ.get("COLUMNS", ""))
 
 
+def print_table(table: Table) -> None:
+    """A table: as wide as a terminal, and in a pipe as wide as what is in it."""
+    from rich.console import Console
+
+    screen = console()
+    if not screen.is_terminal:
+        screen = Console(file=sys.stdout, width=ENDLESS, color_system=None, markup=False,
+                         highlight=False, emoji=False)  # fmt: skip
+    screen.print(table)
+
+
 def say(words: str, style: str = "", *, error: bool = False) -> None:
     """A sentence, neutral; a terminal wraps it between words, a pipe takes it as it is."""
     from rich.text import Text
 
     screen = console(error=error)
     screen.print(Text(neutral(words), style), soft_wrap=not screen.is_terminal)
+
+
+def hint(words: str) -> None:
+    """What to do next, for whoever sits before a terminal; a pipe is spared it."""
+    if console().is_terminal:
+        say(words, "dim")
 
 
 def agreed(question: str) -> bool:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import LAST, Asked, common, find, session_argument
 
 if TYPE_CHECKING:
+    from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
 
 
@@ -31,6 +32,10 @@ def fork(asked: Asked, session: str, at: str) -> None:
 @common
 def rename(asked: Asked, session: str, title: str) -> None:
     """Give a session another title."""
+    from holdfast.errors import Misuse
+
+    if not title.strip():
+        raise Misuse("a session cannot be called nothing; give it a title of a letter or more")
     with asked.open() as hf:
         made = hf.session(find(hf, session).id).rename(title)
     tell(asked, made, f"{made.id} is now called “{made.title}”.")
@@ -43,9 +48,33 @@ def rename(asked: Asked, session: str, title: str) -> None:
 def archive(asked: Asked, session: str, undo: bool) -> None:
     """Put a session away; nothing is deleted, --undo brings it back."""
     with asked.open() as hf:
-        made = hf.session(find(hf, session).id).archive(not undo)
+        found = last_archived(hf) if undo and session == LAST else find(hf, session)
+        refuse_no_change(found, undo=undo)
+        made = hf.session(found.id).archive(not undo)
     where = "back among the others" if undo else "archived; `holdfast sessions --archived` lists it"
     tell(asked, made, f"{made.id} is {where}.")
+
+
+def last_archived(hf: Holdfast) -> Session:
+    """The session that was put away last."""
+    from holdfast.errors import Misuse
+
+    away = [one for one in hf.every_session() if one.archived]
+    if not away:
+        raise Misuse("no session is archived; `holdfast sessions` lists those there are")
+    return max(away, key=lambda one: (one.archived, one.id))
+
+
+def refuse_no_change(session: Session, *, undo: bool) -> None:
+    """Say so where a session is already where it is to go."""
+    from holdfast.errors import Misuse
+
+    if undo and not session.archived:
+        raise Misuse(
+            f"{session.id} is not archived; `holdfast sessions --archived` lists those that are"
+        )
+    if session.archived and not undo:
+        raise Misuse(f"{session.id} is archived already; --undo brings it back")
 
 
 def tell(asked: Asked, session: Session, sentence: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from datetime import datetime
 
@@ -13,6 +14,10 @@ _AGES = (
     (14 * 86_400, 86_400, "d"),
     (60 * 86_400, 7 * 86_400, "wk"),
 )
+
+
+_DATED = re.compile(r"(?:-20\d{6}|-20\d\d-\d\d-\d\d|@[\w.-]+|-v\d+:\d+|-latest)$")
+_MADE_BY = re.compile(r"^(?:.*/|[a-z.-]*anthropic\.|claude-(?=[a-z]))")
 
 
 def now() -> int:
@@ -69,6 +74,14 @@ def lasting(milliseconds: int) -> str:
         return f"{max(milliseconds, 0)} ms"
     seconds = milliseconds / 1000
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {seconds % 60:.0f} s"
+
+
+def short_model(model: str) -> str:
+    """A model by the part of its name that tells it from others: no maker, host or date."""
+    name = model
+    while (shorter := _MADE_BY.sub("", _DATED.sub("", name))) != name and shorter:
+        name = shorter
+    return name
 
 
 def path(place: str) -> str:
