@@ -30,6 +30,10 @@ LONG = "\n".join(f"line {n} of a long tool output {n * 7919}" for n in range(400
 """More than a part may have and stay in its row."""
 
 
+GIVEN = b"You are careful. " * 40
+"""What its model call was given."""
+
+
 def furnish(store: SqliteStore, id: str = "main") -> str:
     """A session with messages, calls, a blob and every kind of marker; its id."""
     start(store, id, title="A title", project="/a/project")
@@ -45,6 +49,8 @@ def furnish(store: SqliteStore, id: str = "main") -> str:
     append(store, id, "on we go")
     drive(store.calls.record(call(id, provider="p", request=f"of {id}")))
     drive(store.jobs.offer(job(id, key="k", payload=b"work")))
+    drive(store.calls.keep(id, GIVEN))
+    drive(store.counts.tally(id, "o200k", {PartRef(1, 0): 3, PartRef(3, 0): 9000}))
     while drive(store.search.catch_up()):
         pass
     return id

@@ -116,6 +116,19 @@ def readable(data: bytes, type: Any) -> bool:
     return True
 
 
+def job_sound(key: bytes, outcome: bytes) -> bool:
+    """Whether the columns of a job can be read."""
+    return (key == b"" or readable(key, str)) and readable(outcome, str)
+
+
+def given_sound(hash: bytes, data: bytes) -> bool:
+    """Whether what a call was given is what its hash says."""
+    try:
+        return wire.digest(rows.unpack(stored_bytes(data))) == hash
+    except Corrupt:
+        return False
+
+
 def read_marker(at: int, data: bytes) -> Marker:
     """The marker at a place; what cannot be read is one that does nothing."""
     try:

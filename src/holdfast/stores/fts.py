@@ -14,6 +14,7 @@ from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.lineage import number_of_session, of_session, ranges
 from holdfast.stores.sql.places import (
+    MOST_ENTRIES,
     ORDINAL_BITS,
     entry_of,
     number_of,
@@ -70,7 +71,7 @@ class FtsSearch:
         )
         entries = self._db.rows(
             "SELECT place, kind FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
-            (place(number, indexed + 1), place(number, head), limit),
+            (place(number, max(indexed, 0)) + 1, place(number, min(head, MOST_ENTRIES)), limit),
         )
         if not entries:
             self._db.run("UPDATE sessions SET indexed = head WHERE n = ?", (number,))

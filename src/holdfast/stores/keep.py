@@ -106,11 +106,9 @@ def _put(db: Database, at: int, content: bytes) -> None:
     kept = db.rows("SELECT estimate, blob FROM parts WHERE place = ?", (at,))
     blob, inline = None, content
     if len(content) > rows.INLINE:
-        blob, inline = wire.digest(content), None
-        db.run(
-            "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            (blob, len(content), rows.pack(content)),
-        )
+        packed = rows.blob_row(content)
+        blob, inline = packed[0], None
+        db.run(rows.INSERT_BLOB, packed)
     kind = kind_of(rows.part(at, content))
     db.run("DELETE FROM parts WHERE place = ?", (at,))
     db.run(
@@ -204,6 +202,27 @@ def record(db: Database, where: str) -> bool:
     )  # fmt: skip
     db.run("UPDATE calls SET data = ? WHERE id = ?", (wire.encode(fresh), call))
     _lay_by(db, session, _raw(data), f"the model call {call}")
+    return True
+
+
+def lay_by(db: Database, where: str) -> bool:
+    """Take a job, or what a call was given, out of its table; the bytes go to the session's end."""
+    name, _, what = where.rpartition("#")
+    kind, _, key = what.partition(" ")
+    session = found.find(db, name)
+    if kind == "job":
+        held = db.rows("SELECT key, outcome, payload FROM jobs WHERE id = ?", (key,))
+        sound = not held or found.job_sound(*held[0][:2])
+        gone = ("DELETE FROM jobs WHERE id = ?", (key,))
+    else:
+        one = (session.number, bytes.fromhex(key))
+        held = db.rows("SELECT data FROM givens WHERE session = ? AND hash = ?", one)
+        sound = not held or found.given_sound(one[1], held[0][0])
+        gone = ("DELETE FROM givens WHERE session = ? AND hash = ?", one)
+    if sound:
+        return False
+    db.run(*gone)
+    _lay_by(db, session, b"\n".join(map(_raw, held[0])), what)
     return True
 
 

@@ -54,6 +54,15 @@ def _row(db: Database, session: Found) -> Iterator[Finding]:
     for call, data in calls:
         if not found.readable(data, Call):
             yield _finding(f"{session.id}#{call}", "a model call cannot be read", mend.RECORD)
+    jobs = db.stream("SELECT id, key, outcome FROM jobs WHERE session = ?", (session.number,))
+    for job, key, outcome in jobs:
+        if not found.job_sound(key, outcome):
+            yield _finding(spot(session.id, f"job {job}"), "a job cannot be read", mend.LAY_BY)
+    givens = db.stream("SELECT hash, data FROM givens WHERE session = ?", (session.number,))
+    for hash, data in givens:
+        if not found.given_sound(hash, data):
+            what = "what a model call was given cannot be read"
+            yield _finding(spot(session.id, f"given {hash.hex()}"), what, mend.LAY_BY)
 
 
 def _entries(db: Database, session: Found) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ DETACH = "let the session begin with its own entries"
 WRAP = "keep the unreadable bytes inside something that can be read and does nothing"
 RELABEL = "keep the unreadable bytes in a marker at the session's end, and begin anew"
 RECORD = "set the call to what its columns say; the unreadable bytes go to the session's end"
+LAY_BY = "move the unreadable bytes to a marker at the session's end"
 REFOLD = "carry the state that the markers before it give"
 ADOPT = "give them a session again"
 ENTER = "give them an entry again"
@@ -99,6 +100,7 @@ _MENDS: dict[str, Callable[[Database, str], bool]] = {
     WRAP: keep.wrap,
     RELABEL: keep.relabel,
     RECORD: keep.record,
+    LAY_BY: keep.lay_by,
     REFOLD: keep.refold,
     ADOPT: keep.adopt,
     ENTER: keep.enter,

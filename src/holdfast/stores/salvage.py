@@ -44,9 +44,9 @@ def salvage(path: str | os.PathLike[str]) -> Salvaged:
     place = file_at(path)
     if not place.is_file():
         raise Unknown("store", str(place))
+    shelf = backups.directory(place)
+    made = not shelf.exists()
     try:
-        shelf = backups.directory(place)
-        made = not shelf.exists()
         private_directory(shelf)
         with _alone(place) as file, ExitStack() as opened:
             journal = _journal(place, shelf)

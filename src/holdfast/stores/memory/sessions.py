@@ -73,6 +73,7 @@ class MemorySessions:
             del shelf.sessions[id]
             shelf.keys = {place: made for place, made in shelf.keys.items() if place[0] != id}
             shelf.calls = {call.id: call for call in shelf.calls.values() if call.session != id}
+            shelf.givens = {key: given for key, given in shelf.givens.items() if key[0] != id}
             shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
             shelf.index = [hit for hit in shelf.index if hit.session != id]
             shelf.unindexed = [hit for hit in shelf.unindexed if hit.session != id]

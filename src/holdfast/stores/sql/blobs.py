@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.errors import Unknown
-from holdfast.model import wire
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.erase import sweep
@@ -16,13 +15,10 @@ class SqlBlobs:
         self._db = db
 
     async def put(self, data: bytes) -> str:
-        hash = wire.digest(data)
+        packed = rows.blob_row(data)
         with self._db.writing():
-            self._db.run(
-                "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                (hash, len(data), rows.pack(data)),
-            )
-        return hash.hex()
+            self._db.run(rows.INSERT_BLOB, packed)
+        return packed[0].hex()
 
     async def fetch(self, hash: str) -> bytes:
         found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (_key(hash),))

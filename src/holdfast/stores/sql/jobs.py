@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.errors import Corrupt
 from holdfast.model import wire
 from holdfast.model.job import Job
+from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import number_of_session
 
@@ -82,16 +84,22 @@ class SqlJobs:
 
 def _job(row: Row) -> Job:
     id, session, kind, created, key, owner, until, attempts, finished, outcome, payload = row
+    try:
+        said, ended = wire.decode(key, str) if key else "", wire.decode(outcome, str)
+    except rows.GARBLED as garbled:
+        raise Corrupt(
+            f"the row of job {id} cannot be read ({garbled}); run `holdfast doctor`"
+        ) from garbled
     return Job(
         id=id,
         kind=kind,
         session=session,
         created=created,
-        key=wire.decode(key, str) if key else "",
+        key=said,
         payload=payload,
         owner=owner,
         until=until,
         attempts=attempts,
         finished=finished,
-        outcome=wire.decode(outcome, str),
+        outcome=ended,
     )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from holdfast.core.nearest import nearest
 from holdfast.errors import Corrupt, Unknown
-from holdfast.model.span import OPEN, Spans, clip
+from holdfast.model.span import Spans, clip
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.places import MOST_ENTRIES, place
 
@@ -26,7 +26,7 @@ Lineage = tuple[Segment, ...]
 
 def lineage(db: Database, number: int, parent: int | None, fork: int) -> Lineage:
     """The segments of a session's line, in order."""
-    segments = [Segment(number, fork + 1, OPEN)]
+    segments = [Segment(number, fork + 1, MOST_ENTRIES)]
     last, seen = fork, {number}
     while parent is not None:
         if parent in seen:
@@ -60,9 +60,8 @@ def number_of_session(db: Database, id: str) -> int:
 def ranges(line: Lineage, spans: Spans) -> Iterator[tuple[int, int]]:
     """The ranges of places that hold these spans, in order."""
     for segment in line:
-        for span in clip(spans, segment.first, segment.last):
-            last = min(span.last, MOST_ENTRIES)
-            yield place(segment.number, span.first), place(segment.number, last)
+        for span in clip(spans, segment.first, min(segment.last, MOST_ENTRIES)):
+            yield place(segment.number, span.first), place(segment.number, span.last)
 
 
 def unknown(db: Database, id: str) -> Unknown:

@@ -43,7 +43,6 @@ _NO_MORE: tuple[int, int, int, bytes, bytes | None] = (OPEN, 0, 0, b"", None)
 _INSERT_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_PART = "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT_MARKER = "INSERT INTO markers VALUES (?, ?, ?)"
-_INSERT_BLOB = "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _ENTRIES = (
     "SELECT place, id, kind, role, created, completed, data FROM entries "
     "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?"
@@ -201,7 +200,7 @@ class SqlLog:
         db.run_many(_INSERT_ENTRY, laid.entries)
         failpoint("append.after_entries")
         if laid.blobs:
-            db.run_many(_INSERT_BLOB, laid.blobs)
+            db.run_many(rows.INSERT_BLOB, laid.blobs)
         if laid.parts:
             db.run_many(_INSERT_PART, laid.parts)
             failpoint("append.after_parts")

@@ -75,8 +75,8 @@ def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) 
         contents.append(content)
         blob, inline = None, content
         if len(content) > INLINE:
-            blob, inline = wire.digest(content), None
-            rows.blobs.append((blob, len(content), zstd.compress(content)))
+            rows.blobs.append(packed := blob_row(content))
+            blob, inline = packed[0], None
         count = counts[ordinal] if ordinal < len(counts) else 0
         rows.parts.append(
             (part_place(at, ordinal), kind_of(part), len(content), count, blob, inline)
@@ -104,6 +104,14 @@ def unpack(data: bytes) -> bytes:
 def pack(data: bytes) -> bytes:
     """A blob's stored form."""
     return zstd.compress(data)
+
+
+INSERT_BLOB = "INSERT INTO blobs VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+
+def blob_row(content: bytes) -> tuple[bytes, int, bytes]:
+    """What INSERT_BLOB takes: content by its hash, once."""
+    return wire.digest(content), len(content), pack(content)
 
 
 def entry(session: str, row: Row, body: Body, counts: tuple[int, ...]) -> Entry:
