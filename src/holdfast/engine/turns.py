@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -18,10 +19,12 @@ from holdfast.engine.prepare import Preparation, floor_error
 from holdfast.engine.replies import body_of, format_of
 from holdfast.engine.surround import Given
 from holdfast.engine.window import PreparedWindow
-from holdfast.errors import Misuse
+from holdfast.errors import AssumedModel, Misuse
+from holdfast.files import config_home
 from holdfast.model import wire
 from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Message
+from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Reply
 from holdfast.model.window import Options, Tool
 
@@ -66,6 +69,8 @@ class Turns:
     def __init__(self, session: OpenSession) -> None:
         self._session = session
         self._sent: Sent | None = None
+        self._assumed: set[str] = set()
+        """Models that were told to be unknown."""
 
     async def window(
         self,
@@ -113,6 +118,8 @@ class Turns:
         if not given.model:
             raise Misuse("no model is named: give the session or the window one")
         profile = session.catalogue.profile(given.model)
+        if write:
+            self._tell_assumed(profile)
         policy = session.catalogue.policy(given.policy)
         given = await surround.completed(given, sections, sources, profile, policy)
         turn = Preparation(session, given, profile, policy)
@@ -132,6 +139,20 @@ class Turns:
         if write:
             made.on_request = partial(self._remember, made)
         return made
+
+    def _tell_assumed(self, profile: Profile) -> None:
+        """Say once of a model that nobody has told how much it holds."""
+        if "window" not in profile.assumed or profile.name in self._assumed:
+            return
+        self._assumed.add(profile.name)
+        warnings.warn(
+            f"nothing is known of the model {profile.name!r}: it is taken to hold "
+            f"{profile.window:,} tokens, {profile.output_limit:,} of them for the reply; to say "
+            f'otherwise write ["{profile.name}"] and window = … in '
+            f"{config_home() / 'profiles.toml'}",
+            AssumedModel,
+            stacklevel=2,
+        )
 
     def _remember(self, window: PreparedWindow, format: str, hash: str, options: Options) -> None:
         now = self._session.now()
