@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -15,6 +16,9 @@ from holdfast.model import wire
 from holdfast.model.log import Folded
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Count, Options, Window
+
+UNSTREAMED = {"anthropic": 21_333}
+"""The longest reply that a provider's own SDK waits for when it is not streamed: ten minutes."""
 
 
 class PreparedWindow:
@@ -71,8 +75,8 @@ class PreparedWindow:
 
     def request(self, format: str, **options: Any) -> dict[str, Any]:
         """The request for a wire format, as the provider's own SDK takes it; always valid."""
-        chosen = self._chosen(options)
         encoder = codec(format)
+        chosen = self._chosen(options, encoder.name)
         request = encoder.encode(self.window, self.profile, chosen)
         broken = encoder.violations(request, self.profile)
         if broken:
@@ -81,17 +85,24 @@ class PreparedWindow:
             self.on_request(encoder.name, request_hash(request), chosen)
         return request
 
-    def _chosen(self, told: dict[str, Any]) -> Options:
+    def _chosen(self, told: dict[str, Any], format: str) -> Options:
         """Our own options by name; whatever else is told goes into the request as it is."""
         known = {name: value for name, value in told.items() if name in Options.__struct_fields__}
         other = {name: value for name, value in told.items() if name not in known}
         extra = {**self._options.extra, **known.pop("extra", {}), **other}
         chosen = replace(self._options, **known, extra=extra)
-        return chosen if chosen.max_tokens else replace(chosen, max_tokens=self._output())
+        if chosen.max_tokens:
+            return chosen
+        output, streams = self._output(), chosen.stream or extra.get("stream")
+        return replace(chosen, max_tokens=output if streams else min(output, _waited(format)))
 
     def _output(self) -> int:
         left = self.profile.window - self.window.tokens.most
         return self.window.budget.output or min(self.profile.output_limit, max(left, 1))
+
+
+def _waited(format: str) -> int:
+    return UNSTREAMED.get(format, sys.maxsize)
 
 
 def request_hash(request: dict[str, Any]) -> str:
