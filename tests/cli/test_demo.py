@@ -1,5 +1,6 @@
 """The demo shows what it says, and keeps a store only where it is told to."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,22 @@ def test_a_named_store_is_kept(tmp_path: Path) -> None:
     store = str(tmp_path / "demo.db")
     assert f"--store {store} show last --all" in run("demo", "--store", store).stdout
     assert "#7 Undo · of 6" in run("--store", store, "show", "last", "--all").stdout
+
+
+def test_it_says_where_the_command_is_when_no_path_leads_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / ".venv" / "bin"
+    place.mkdir(parents=True)
+    (place / "holdfast").touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(place / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert ".venv/bin/holdfast --help" in run("demo").stdout
+    monkeypatch.setenv("PATH", str(place))
+    assert "    holdfast --help" in run("demo").stdout
+    (place / "holdfast").unlink()
+    assert "-m holdfast.cli --help" in run("demo").stdout
 
 
 def test_json_is_the_log() -> None:

@@ -1,8 +1,10 @@
 """What was said is found again, in every session or in one."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import get_args
 
+import apsw
 import pytest
 from rich.cells import cell_len
 
@@ -66,9 +68,12 @@ def test_nothing_found_is_no_error(sessions: tuple[str, str]) -> None:
 
 
 def test_a_long_catching_up_is_shown(
-    sessions: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    sessions: tuple[str, str], own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "STEP", 1)
+    database = apsw.Connection(str(own_store))
+    database.execute("UPDATE sessions SET indexed = fork")
+    database.close()
     done = run("search", "login", FORCE_COLOR="1")
     assert done.exit_code == 0
     assert "Indexing" in done.stderr

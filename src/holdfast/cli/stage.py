@@ -9,7 +9,7 @@ from rich.text import Text
 from holdfast.cli.describing import ROLES, marker
 from holdfast.cli.show import Look
 from holdfast.cli.terminal import console, fitted
-from holdfast.cli.wording import many, number
+from holdfast.cli.wording import many, number, program
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Reasoning, ToolCall, ToolResult
 
@@ -62,12 +62,15 @@ class Stage:
     def ending(self, kept: str | None) -> None:
         """What to try next."""
         self._screen.print()
+        name = program()
         if kept:
-            first = f"holdfast --store {kept} show last --all", "reads this session"
+            first = f"{name} --store {kept} show last --all", "reads this session"
         else:
-            first = "holdfast demo --store demo.db", "does it again and keeps it"
-        for command, words in (first, ("holdfast --help", "lists the commands")):
-            line = Text.assemble("    ", (f"{command:<32}", "cyan"), "  ", (words, "dim"))
+            first = f"{name} demo --store demo.db", "does it again and keeps it"
+        commands = (first, (f"{name} --help", "lists the commands"))
+        width = max(32, *(len(command) for command, _ in commands))
+        for command, words in commands:
+            line = Text.assemble("    ", (f"{command:<{width}}", "cyan"), "  ", (words, "dim"))
             self._screen.print(line, soft_wrap=True)
 
     def _row(self, entry: Entry, tokens: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 import time
 from datetime import datetime
 
@@ -82,6 +84,17 @@ def short_model(model: str) -> str:
     while (shorter := _MADE_BY.sub("", _DATED.sub("", name))) != name and shorter:
         name = shorter
     return name
+
+
+def program() -> str:
+    """What to type for `holdfast` here: its name, or where it is when no PATH leads to it."""
+    if shutil.which("holdfast"):
+        return "holdfast"
+    beside = os.path.join(os.path.dirname(sys.executable), "holdfast")
+    if not os.path.exists(beside):
+        return f"{sys.executable} -m holdfast.cli"
+    here = os.path.relpath(beside)
+    return path(beside) if here.startswith(os.pardir) else here
 
 
 def path(place: str) -> str:
