@@ -207,3 +207,21 @@ def test_text_of_the_harness_does_not_begin_the_current_turn() -> None:
     )
     made = window("holdfast", Seen(folded=Folded(), messages=(*TALK, reminder)))
     assert [b.seq for b in made.section("current")] == [4, 5]
+
+
+def test_what_is_pinned_meanwhile_stands_at_the_tail_until_the_next_summary() -> None:
+    old = (Pinned("p", fact="Old.", at=1), None)
+    before = window("holdfast", Seen(folded=Folded(), messages=TALK), Surroundings(pins=(old,)))
+    pins = (old, (Pinned("q", fact="New.", at=9), None))
+    around = Surroundings(pins=pins)
+    after = window("holdfast", Seen(folded=Folded(), messages=TALK), around)
+    assert after.blocks[: len(before.blocks)] == before.blocks
+    assert "New." in after.blocks[-1].parts[0].text  # type: ignore[union-attr]
+    seen = compacted()
+    later = Seen(
+        folded=Folded(visible=(Span(4),), kept=(1,), summaries=(12,)),
+        messages=seen.messages,
+        summaries=(entry(12, seen.summaries[0].body),),
+    )
+    texts = [b.parts[0].text for b in window("holdfast", later, around).section("pins")]  # type: ignore[union-attr]
+    assert texts == ["<pinned>\nOld.\n</pinned>", "<pinned>\nNew.\n</pinned>"]

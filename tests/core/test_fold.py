@@ -80,11 +80,11 @@ def test_cleared_parts_are_forgotten_once_their_entry_is_covered() -> None:
 def test_a_pin_stays_until_it_is_unpinned() -> None:
     entries = log("a", Pin(seq=1), Pin(fact="tea"), Pin(path="x.py"), Unpin(pin="e3"))
     assert fold(entries[:4]).pins == (
-        Pinned("e2", seq=1),
-        Pinned("e3", fact="tea"),
-        Pinned("e4", path="x.py"),
+        Pinned("e2", seq=1, at=2),
+        Pinned("e3", fact="tea", at=3),
+        Pinned("e4", path="x.py", at=4),
     )
-    assert fold(entries).pins == (Pinned("e2", seq=1), Pinned("e4", path="x.py"))
+    assert fold(entries).pins == (Pinned("e2", seq=1, at=2), Pinned("e4", path="x.py", at=4))
 
 
 def test_settings_survive_a_rewind_and_conversation_does_not() -> None:
@@ -104,7 +104,7 @@ def test_settings_survive_a_rewind_and_conversation_does_not() -> None:
     )
     assert state.visible == (Span(1, 3), Span(11))
     assert (state.cleared, state.summaries, state.context) == ((), (), 2)
-    assert state.pins == (Pinned("e4", fact="tea"),)
+    assert state.pins == (Pinned("e4", fact="tea", at=4),)
     assert (state.switch, state.repairs, state.epoch) == (5, (6,), 10)
 
 
@@ -169,7 +169,7 @@ def test_an_undo_that_a_rewind_abandons_no_longer_counts() -> None:
 
 
 def test_settings_cannot_be_undone() -> None:
-    assert fold(log("a", Pin(fact="tea"), Undo(marker=2))).pins == (Pinned("e2", fact="tea"),)
+    assert fold(log("a", Pin(fact="tea"), Undo(marker=2))).pins == (Pinned("e2", fact="tea", at=2),)
 
 
 def test_step_says_so_where_folding_must_begin_again() -> None:

@@ -147,7 +147,7 @@ class Oracle:
             case Clear(parts=parts):
                 self.cleared |= set(parts)
             case Pin(seq=seq, fact=fact, path=path):
-                self.pins.append(Pinned(entry.id, seq, fact, path))
+                self.pins.append(Pinned(entry.id, seq, fact, path, entry.seq))
             case Unpin(pin=pin):
                 self.pins = [pinned for pinned in self.pins if pinned.id != pin]
             case Context():

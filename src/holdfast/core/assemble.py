@@ -21,6 +21,7 @@ from holdfast.core.scaffold import wrap
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
 from holdfast.model.message import Media, Message, Part, Text, ToolResult
 from holdfast.model.policy import Place, Policy
+from holdfast.model.span import OPEN
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
 
 VOLATILE: frozenset[SectionName] = frozenset({"chat_files", "reminder"})
@@ -89,6 +90,11 @@ class _Sections:
         bodies = [entry.body for entry in tail if isinstance(entry.body, Message)]
         asked = just_asked(bodies)
         self._history, self._current = tail[:asked], tail[asked:]
+        self._turn = self._current[0].seq if self._current else OPEN
+        shown = {entry.seq for entry in seen.messages} if around.pins else set[int]()
+        self._pins = [(pin, e) for pin, e in around.pins if not (pin.seq and pin.seq in shown)]
+        self._settled = max(seen.folded.summaries, default=0)
+        self._pin_place = Place("pins")
 
     def blocks(self, place: Place) -> list[Block]:
         make = _MAKERS.get(place.section)
@@ -118,12 +124,26 @@ class _Sections:
         ]
 
     def pins(self, place: Place) -> list[Block]:
-        shown = {entry.seq for entry in self._seen.messages}
+        self._pin_place = place
         return [
             _said(place, _pinned(pin, entry), f"pin {pin.id}", "pinned")
-            for pin, entry in self._around.pins
-            if not (pin.seq and pin.seq in shown)
+            for pin, entry in self._pins
+            if pin.at <= self._settled
         ]
+
+    def _with_new_pins(self, blocks: list[Block], first: int, last: float) -> list[Block]:
+        """The blocks with what was pinned meanwhile at its own place among them.
+
+        In its section it would change what is cached; there it stands from the next summary on.
+        """
+        new = [
+            (pin, e) for pin, e in self._pins if pin.at > self._settled and first <= pin.at < last
+        ]
+        for pin, entry in new:
+            said = _said(self._pin_place, _pinned(pin, entry), f"pin {pin.id}", "pinned")
+            behind = next((i for i, b in enumerate(blocks) if b.seq > pin.at), len(blocks))
+            blocks.insert(behind, replace(said, seq=pin.at))
+        return blocks
 
     def summary(self, place: Place) -> list[Block]:
         blocks: list[Block] = []
@@ -139,10 +159,12 @@ class _Sections:
         return [self._entry(entry, "kept", "kept word for word") for entry in kept]
 
     def history(self, place: Place) -> list[Block]:
-        return [self._entry(entry, "history", "visible") for entry in self._history]
+        blocks = [self._entry(entry, "history", "visible") for entry in self._history]
+        return self._with_new_pins(blocks, 0, self._turn) if self._pins else blocks
 
     def current(self, place: Place) -> list[Block]:
-        return [self._entry(entry, "current", "just asked") for entry in self._current]
+        blocks = [self._entry(entry, "current", "just asked") for entry in self._current]
+        return self._with_new_pins(blocks, self._turn, OPEN) if self._pins else blocks
 
     def chat_files(self, place: Place) -> list[Block]:
         content = self._around.chat_files

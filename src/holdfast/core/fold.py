@@ -145,7 +145,7 @@ def _clear(state: Folded, entry: Entry, body: Clear) -> Folded:
 
 
 def _pin(state: Folded, entry: Entry, body: Pin) -> Folded:
-    pinned = Pinned(entry.id, body.seq, body.fact, body.path)
+    pinned = Pinned(entry.id, body.seq, body.fact, body.path, entry.seq)
     return replace(state, pins=(*state.pins, pinned))
 
 

@@ -34,6 +34,8 @@ class Pinned(Struct, frozen=True, omit_defaults=True):
     """The pinned entry, where an entry is pinned."""
     fact: str = ""
     path: str = ""
+    at: int = 0
+    """The seq of the marker that pinned it."""
 
 
 class Folded(Struct, frozen=True, omit_defaults=True):
