@@ -26,6 +26,12 @@ POINTS = (
     "erase.before_copy",
     "erase.before_delete",
     "erase.before_sweep",
+    "backup.before_copy",
+    "backup.before_name",
+    "mend.before_commit",
+    "salvage.after_rows",
+    "salvage.after_link",
+    "salvage.before_swap",
 )
 """Every failpoint there is; arming another is an error."""
 

@@ -140,3 +140,16 @@ def test_a_store_that_is_not_there_is_not_made(own_store: Path) -> None:
     assert done.exit_code == 1
     assert "there is no store" in done.stderr
     assert not own_store.exists()
+
+
+def test_what_may_take_long_is_seen_to_be_at_work(store: Path) -> None:
+    spoil_a_head(store)
+    mended = run("doctor", "--repair", "--yes", FORCE_COLOR="1")
+    assert "Copying" in mended.stderr
+    assert "Mending" in mended.stderr
+    erased = run("erase", values("sessions")[0]["id"], "--yes", FORCE_COLOR="1")
+    assert "Erasing" in erased.stderr
+    spoil_the_header(store)
+    salvaged = run("doctor", "--repair", "--yes", FORCE_COLOR="1")
+    assert "Salvaging" in salvaged.stderr
+    assert "Examining" not in run("doctor").stderr

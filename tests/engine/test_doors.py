@@ -12,10 +12,13 @@ import holdfast
 from holdfast.engine.doors import BlockingSession, Holdfast, Threaded, drive
 from holdfast.engine.engine import Engine
 from holdfast.engine.session import OpenSession
+from holdfast.engine.threaded import STEP, catch_up
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Summary
 from holdfast.model.span import Span
 from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.testing.factories import append, start
 
 
 def told(entry: Entry) -> tuple[Any, ...]:
@@ -188,3 +191,38 @@ def test_the_blocking_door_refuses_when_it_is_closed_and_closes_twice(
     for attempt in (lambda: s.user("more"), hf.sessions, s.view):
         with pytest.raises(Misuse, match="closed"):
             attempt()
+
+
+def behind(path: Path) -> int:
+    """How many sessions are not wholly indexed."""
+    store = SqliteStore.open(path)
+    try:
+        return store.db.rows("SELECT count(*) FROM sessions WHERE indexed < head")[0][0]
+    finally:
+        store.close()
+
+
+def test_search_catches_up_when_a_door_that_was_written_through_closes(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with holdfast.open_async(tmp_path / "b.db") as hf:
+            s = await hf.session()
+            await s.user("hello")
+
+    with holdfast.open(tmp_path / "a.db") as hf:
+        hf.session().user("hello")
+        assert hf.engine.store.db.rows("SELECT 1 FROM sessions WHERE indexed < head")  # type: ignore[attr-defined]
+    asyncio.run(main())
+    assert behind(tmp_path / "a.db") == behind(tmp_path / "b.db") == 0
+
+
+def test_closing_never_waits_for_a_long_search_to_catch_up(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    id = start(store)
+    append(store, id, *["word " * 20] * 1000)
+    catch_up(store, grace=0)
+    ((indexed,),) = store.db.rows("SELECT indexed FROM sessions")
+    assert indexed == STEP
+    catch_up(store, grace=60)
+    assert store.db.rows("SELECT indexed FROM sessions") == [(1000,)]
+    store.close()
+    catch_up(store)

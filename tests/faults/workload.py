@@ -6,13 +6,14 @@ checkpoints and erases. The memory store says what the log should hold after eac
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any
 
 from holdfast.engine.doors import drive
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import Corrupt, Misuse, Unknown
 from holdfast.model.log import Body, Clear, Draft, PartRef, Pin, Session
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
 from holdfast.model.reply import Call, Usage
@@ -20,6 +21,7 @@ from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Page
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
+from holdfast.stores.salvage import salvage
 from holdfast.stores.sqlite import SqliteStore
 
 NOON = 1_760_000_000_000
@@ -88,7 +90,40 @@ class Erase:
                 raise  # on a retry it may well be gone
 
 
-Step = Create | Append | Index | Checkpoint | Erase
+@dataclass(frozen=True)
+class Mend:
+    """Something nobody needs is found and swept away."""
+
+    stray: bytes
+
+    def run(self, store: Store, *, again: bool = False) -> None:
+        if isinstance(store, SqliteStore):
+            drive(store.blobs.put(self.stray))
+            drive(store.care.repair(drive(store.care.examine())))
+
+
+@dataclass(frozen=True)
+class Rescue:
+    """A copy is made and salvaged; salvaging that was cut short is begun again on the same file."""
+
+    name: str
+
+    def run(self, store: Store, *, again: bool = False) -> None:
+        if not isinstance(store, SqliteStore):
+            return
+        copy = store.db.path.with_name(self.name)
+        if not copy.exists():
+            os.rename(drive(store.care.backup()), copy)
+        salvage(copy)
+        saved = SqliteStore.open(copy)
+        try:
+            if observe(saved) != observe(store):
+                raise Corrupt("what was salvaged of a sound copy is not what was in it")
+        finally:
+            saved.close()
+
+
+Step = Create | Append | Index | Checkpoint | Erase | Mend | Rescue
 
 
 @cache
@@ -116,6 +151,8 @@ def _round(random: Random, name: str) -> list[Step]:
         Erase(whole),
         write.append(fork, 1, marker=Clear(parts=(PartRef(1, 0),))),
         Checkpoint("TRUNCATE"),
+        Mend(random.randbytes(9)),
+        Rescue(f"{name}-copy.db"),
         write.append(fork, 2),
         write.append(fork, 1),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from holdfast.engine.doors import drive
 from holdfast.errors import Corrupt, Misuse
 from holdfast.model.log import Damaged, PartRef
 from holdfast.model.span import EVERYTHING, Span
+from holdfast.model.store import Finding
+from holdfast.stores.mend import REMOVE
 from holdfast.stores.sql.places import MOST_ENTRIES, place
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.factories import append, read_all, start
@@ -74,3 +77,17 @@ def test_no_seq_is_another_sessions_entry(store: SqliteStore) -> None:
     drive(store.counts.tally(id, "o200k", {PartRef(2**40, 0): 1, PartRef(-1, 0): 1}))
     assert drive(store.counts.known(id, EVERYTHING, "o200k")) == {}
     assert drive(store.log.markers(id, before=2**62)) == ()
+
+
+def test_what_a_backup_that_was_cut_short_left_is_found_and_removed(store: SqliteStore) -> None:
+    kept = Path(drive(store.care.backup()))
+    old, young = (kept.with_name(f".holdfast-{age}.db") for age in ("old", "young"))
+    for path in (old, young):
+        path.touch(0o600)
+    os.utime(old, (0, 0))
+    findings = drive(store.care.examine())
+    assert [(one.area, one.where, one.mend) for one in findings] == [("files", str(old), REMOVE)]
+    other = Finding(area="files", what="", where=str(kept), mend=REMOVE)
+    assert drive(store.care.repair((*findings, other))) == findings
+    assert drive(store.care.examine()) == ()
+    assert (old.exists(), young.exists(), kept.exists()) == (False, True, True)

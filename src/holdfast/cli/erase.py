@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @common
 def erase(asked: Asked, session: str, yes: bool) -> int:
     """Erase a session for good; its forks keep what they share with it."""
+    from holdfast.cli.doctor import busy
     from holdfast.cli.terminal import agreed, emit
 
     with asked.open() as hf:
@@ -29,7 +30,8 @@ def erase(asked: Asked, session: str, yes: bool) -> int:
         if not yes and not agreed("Erase it for good?"):
             click.echo("Nothing was erased.", err=True)
             return 1
-        gone = hf.erase(found.id)
+        with busy("Erasing"):
+            gone = hf.erase(found.id)
     if asked.json:
         emit({name: getattr(gone, name) for name in gone.__struct_fields__})
     else:

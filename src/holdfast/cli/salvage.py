@@ -19,6 +19,7 @@ OFFER = (
 
 def rescue(asked: Asked, damage: str, *, wanted: bool, yes: bool) -> bool:
     """Offer to salvage the store, and where it is wanted do it; whether it was done."""
+    from holdfast.cli.doctor import busy
     from holdfast.cli.terminal import agreed, emit, say
     from holdfast.engine.plugins import salvage
     from holdfast.errors import Corrupt
@@ -30,7 +31,8 @@ def rescue(asked: Asked, damage: str, *, wanted: bool, yes: bool) -> bool:
     if not yes and not agreed(QUESTION):
         click.echo("Nothing was changed.", err=True)
         return False
-    done = salvage(asked.url)
+    with busy("Salvaging"):
+        done = salvage(asked.url)
     if asked.json:
         emit({"damaged": done.damaged, "kept": dict(done.kept), "lost": list(done.lost)})
     else:

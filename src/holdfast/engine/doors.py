@@ -22,6 +22,7 @@ from holdfast.engine.threaded import (
     Threaded,
     ThreadedCounter,
     ThreadLock,
+    catch_up,
     drive,
     drive_all,
 )
@@ -123,7 +124,9 @@ class Holdfast:
         return drive(self.engine.repair(findings))
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store; after appends its search catches up first, for a moment."""
+        if self.engine.appended:
+            catch_up(self.engine.store)
         self.engine.close()
 
     def __enter__(self) -> Holdfast:
@@ -151,7 +154,10 @@ class AsyncHoldfast(Engine):
         return cast(Counter, ThreadedCounter(counter, self._counting))
 
     def close(self) -> None:
+        """Let go of the store; after appends its search catches up first, for a moment."""
         self._counting.shutdown()
+        if self.appended and isinstance(self.store, Threaded):
+            self.store.catch_up()
         super().close()
 
     async def __aenter__(self) -> AsyncHoldfast:

@@ -54,6 +54,8 @@ class Engine:
         self._catalogue = catalogue
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
+        self.appended = False
+        """Whether anything was, so that search has something to catch up with."""
 
     @property
     def catalogue(self) -> Catalogue:

@@ -304,6 +304,7 @@ class OpenSession:
                     raise
                 made = await self._write_in_fork(drafts, key, call, conflict)
             self._session, self._doubtful = _moved(self._session, made), ()
+            self._engine.appended = True
             self._spent += (call.cost or 0) if call else 0
             return made
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
-from holdfast.errors import Misuse
+from holdfast.errors import HoldfastError, Misuse
 from holdfast.ports import Counter, Store
 
 T = TypeVar("T")
+
+GRACE = 0.2
+"""How long closing a store that was written may take for its search to catch up, in seconds."""
+
+STEP = 64
+"""How many parts are indexed between two looks at the clock."""
 
 _SUSPENDED = "an async adapter was given to the blocking door; use holdfast.open_async"
 
@@ -41,6 +48,14 @@ def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
             return
         else:
             raise Misuse(_SUSPENDED)
+
+
+def catch_up(store: Store, grace: float = GRACE) -> None:
+    """Let the search of a blocking store catch up for a moment; what is left waits for a query."""
+    end = time.monotonic() + grace
+    with suppress(HoldfastError):  # it never keeps anybody from closing
+        while drive(store.search.catch_up(STEP)) and time.monotonic() < end:
+            pass
 
 
 class ThreadLock(AbstractAsyncContextManager[None]):
@@ -78,6 +93,11 @@ class Threaded:
         if name not in self.PORTS:
             raise AttributeError(name)
         return ThreadedPort(getattr(self._store, name), self._worker)
+
+    def catch_up(self) -> None:
+        """Let the search catch up for a moment."""
+        with suppress(RuntimeError):  # it is closed
+            self._worker.submit(catch_up, self._store).result()
 
     def close(self) -> None:
         try:

@@ -14,12 +14,15 @@ from urllib.parse import quote
 import apsw
 
 from holdfast.errors import Unavailable
+from holdfast.failpoints import failpoint
 from holdfast.files import UNFINISHED, Root, private_directory, private_file, sync_directory
 from holdfast.stores.pages import Pages
 from holdfast.stores.sql.places import entry_of, number_of
 
 JOURNALS = ("-wal", "-shm", "-journal")
 DAMAGED = ".damaged"
+STILL = 60
+"""A file that was not written for so many seconds is nobody's work any more."""
 
 
 def directory(store: Path) -> Path:
@@ -47,7 +50,9 @@ def backup(connection: apsw.Connection, store: Path) -> Path:
         shelf = private_directory(directory(store))
         made = shelf / f"{stamp()}.db"
         with unfinished(shelf / f"{UNFINISHED}{made.name}") as copy:
+            failpoint("backup.before_copy")
             _copy(connection, copy)
+            failpoint("backup.before_name")
             os.rename(copy, made)
         sync_directory(shelf)
     except OSError as error:
@@ -91,6 +96,19 @@ def discard(store: Path, session: str, number: int) -> tuple[str, ...]:
                     Root(directory(store)).remove(each)
             gone.append(str(directory(store) / name))
     return tuple(gone)
+
+
+def left_over(store: Path, now: float) -> list[Path]:
+    """What writes that were cut short have left behind; what still grows is somebody's at work."""
+    names = (directory(store) / name for name in copies(store) if name.startswith(UNFINISHED))
+    return [path for path in names if _unchanged(path, now)]
+
+
+def _unchanged(path: Path, now: float) -> bool:
+    try:
+        return now - os.lstat(path).st_mtime > STILL
+    except FileNotFoundError:
+        return False  # it is finished
 
 
 def damaged(store: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -40,7 +41,7 @@ _INDEX_ONLY = ("missing from index", "wrong # of entries in index", "non-unique 
 def store_findings(db: Sqlite) -> Iterator[Finding]:
     """Everything about a store that is not as it should be; where one check fails, others go on."""
     checks: tuple[Callable[[Sqlite], Iterator[Finding]], ...] = (
-        _database, _search, _owners, _alone, _blobs, _modes
+        _database, _search, _owners, _alone, _blobs, _modes, _left_over
     )  # fmt: skip
     for check in checks:
         try:
@@ -166,3 +167,9 @@ def _modes(db: Sqlite) -> Iterator[Finding]:
         if mode & 0o077:
             what = f"others may open it (mode {mode:04o})"
             yield Finding(area="files", what=what, where=str(path), mend=mend.SHUT)
+
+
+def _left_over(db: Sqlite) -> Iterator[Finding]:
+    for path in backups.left_over(db.path, time.time()):
+        what = "a copy that was cut short; nobody writes it any more"
+        yield Finding(area="files", what=what, where=str(path), mend=mend.REMOVE)

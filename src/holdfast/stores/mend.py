@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.stores import found, fts, keep
+from holdfast.failpoints import failpoint
+from holdfast.stores import backups, found, fts, keep
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.erase import sweep
 
@@ -22,6 +25,7 @@ REINDEX = "build the indexes anew from their tables"
 REBUILD = "empty the search index; it fills again from the log"
 SWEEP = "remove the blobs that nothing refers to"
 SHUT = "make it readable by its owner only"
+REMOVE = "remove it"
 RECOMPUTE = "set the session's columns to what its entries say"
 DETACH = "let the session begin with its own entries"
 WRAP = "keep the unreadable bytes inside something that can be read and does nothing"
@@ -39,8 +43,19 @@ def mend(db: Sqlite, how: str, where: str) -> bool:
     """Mend one thing; whether there was anything to do."""
     if how == SHUT:
         return _shut(where)
+    if how == REMOVE:
+        return _remove(db, where)
     with db.writing():
-        return _MENDS[how](db, where) if how in _MENDS else False
+        mended = _MENDS[how](db, where) if how in _MENDS else False
+        failpoint("mend.before_commit")
+        return mended
+
+
+def _remove(db: Sqlite, where: str) -> bool:
+    if Path(where) not in backups.left_over(db.path, time.time()):
+        return False
+    os.unlink(where)
+    return True
 
 
 def _shut(where: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from holdfast.errors import Corrupt, Unavailable, Unknown
+from holdfast.failpoints import failpoint
 from holdfast.files import UNFINISHED, Root, private_directory, sync_directory
 from holdfast.model.store import Finding, Salvaged
 from holdfast.stores import backups, mend
@@ -124,6 +125,7 @@ def _swap(place: Path, fresh: Path, shelf: Path) -> Path:
         damaged = shelf / f"{backups.stamp()}{backups.DAMAGED}"
         os.link(place, damaged, follow_symlinks=False)
         os.chmod(damaged, 0o600)
+    failpoint("salvage.after_link")
     with suppress(FileNotFoundError):
         os.replace(f"{place}-wal", f"{damaged}-wal")
         os.chmod(f"{damaged}-wal", 0o600)
@@ -132,6 +134,7 @@ def _swap(place: Path, fresh: Path, shelf: Path) -> Path:
             os.unlink(f"{place}{suffix}")
     sync_directory(shelf)
     sync_directory(place.parent)
+    failpoint("salvage.before_swap")
     os.replace(fresh, place)
     sync_directory(place.parent)
     return damaged
@@ -145,6 +148,7 @@ def _fill(fresh: Path, pages: Pages) -> tuple[dict[str, int], tuple[str, ...]]:
         with store.db.writing():
             store.db.run("DELETE FROM counts WHERE part NOT IN (SELECT place FROM parts)")
             store.db.run("UPDATE sessions SET indexed = fork")
+        failpoint("salvage.after_rows")
         lost = _pages_lost(pages) + _mend(store.db)
         many = {
             name: store.db.rows(f"SELECT count(*) FROM {name}")[0][0] for name in tables(store.db)
