@@ -49,7 +49,7 @@ def test_it_can_be_narrowed(sessions: tuple[str, str]) -> None:
     one, two = sessions
     assert len(values("search", "login")) == 3
     assert [hit["session"] for hit in values("search", "login", "--session", "last")] == [two]
-    assert len(values("search", "login", "--session", one[:25])) in (0, 2)
+    assert len(values("search", "login", "--session", one.lower())) == 2
     (said,) = values("search", "login", "--role", "assistant")
     assert (said["session"], said["seq"], said["role"]) == (one, 2, "assistant")
     assert set(said) == {

@@ -9,7 +9,7 @@ import click
 from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
-    from holdfast.core.explain import Line
+    from holdfast.core.explain import Difference, Line
     from holdfast.engine.explaining import Explained
 
 COLOURS = (
@@ -39,14 +39,16 @@ def context(asked: Asked, session: str) -> None:
 @session_argument
 @click.option("--entry", metavar="ENTRY", default="",
               help="The reply whose call is explained, or an entry that is missing.")  # fmt: skip
+@click.option("--against", metavar="ENTRY", default="",
+              help="Another reply: say where the two requests part, and what that cost.")  # fmt: skip
 @common
-def explain(asked: Asked, session: str, entry: str) -> None:
+def explain(asked: Asked, session: str, entry: str, against: str) -> None:
     """Say for each block of a call where it is from, what it took, and which rule kept it."""
     from holdfast.cli.terminal import emit, say
 
     with asked.open() as hf:
         opened = hf.session(find(hf, session).id)
-        told = opened.explain(entry)
+        told = opened.explain(entry, against=against)
         gone = opened.why_absent(entry) if entry else None
     if asked.json:
         emit({**as_value(told), "entry": gone and {"seq": gone.seq, "why": gone.why}})
@@ -66,11 +68,14 @@ def as_value(told: Explained) -> dict[str, Any]:
         "call": told.call.id if told.call else None,
         "matches": told.matches,
         "sections": sections(told.lines),
-        "blocks": [
-            {name: getattr(line, name) for name in line.__struct_fields__} for line in told.lines
-        ],
+        "blocks": [_fields(line) for line in told.lines],
+        "difference": _fields(told.difference) if told.difference else None,
         "absent": [{"seq": a.seq, "marker": a.marker, "why": a.why} for a in told.absent],
     }
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
 def sections(lines: tuple[Line, ...]) -> dict[str, int]:
@@ -158,6 +163,18 @@ def _notes(told: Explained) -> list[str]:
     if told.matches is not None:
         same = "is byte for byte" if told.matches else "differs from"
         notes.append(f"The request rebuilt from the log {same} the one that was sent.")
+    if told.difference:
+        notes.append(_parted(told.difference))
     if told.tokens > told.room:
         notes.append(f"It is {told.tokens - told.room:,} tokens over: the next window sheds.")
     return notes
+
+
+def _parted(found: Difference) -> str:
+    if not found.lost:
+        return "Everything the other request sent is a prefix of this one."
+    price = "" if found.price is None else f", ${found.price / 1e9:.6f} more than from the cache"
+    return (
+        f"It parts from the other request at block {found.block} (byte {found.byte:,}): "
+        f"{found.lost:,} tokens were read afresh{price}."
+    )

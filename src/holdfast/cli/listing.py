@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -136,19 +138,20 @@ def table(
 
 def shortened(hf: Holdfast, ids: list[str]) -> dict[str, str]:
     """Each id as far as it is needed to name the session among all of the store."""
-    length = SHORTEST
-    while length < max(map(len, ids)) and len({id[:length] for id in ids}) < len(ids):
-        length += 2
-    return {id: id[:length] if _stands_for(hf, id[:length], id) else id for id in ids}
+    known = sorted(id.upper() for id in hf.examinable() or [one.id for one in hf.every_session()])
+    return {id: id[: max(SHORTEST, _needed(id.upper(), known))] for id in ids}
 
 
-def _stands_for(hf: Holdfast, beginning: str, id: str) -> bool:
-    from holdfast.errors import Unknown
+def _needed(id: str, known: list[str]) -> int:
+    """How many letters tell an id from those beside it, and so from all others."""
+    at = bisect_left(known, id)
+    beside = (*known[max(at - 1, 0) : at], *known[at + 1 : at + 2])
+    same = (sum(1 for _ in takewhile(_equal, zip(id, other, strict=False))) for other in beside)
+    return 1 + max(same, default=0)
 
-    try:
-        return hf.resolve(beginning).id == id
-    except Unknown:
-        return False
+
+def _equal(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
 
 
 def explain_nothing(asked: Asked, project: str | None, *, archived: bool, after: str) -> None:

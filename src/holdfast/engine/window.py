@@ -85,7 +85,7 @@ class PreparedWindow:
             self.on_request(encoder.name, request_hash(request), chosen)
         return request
 
-    def _chosen(self, told: dict[str, Any], format: str) -> Options:
+    def _chosen(self, told: dict[str, Any], format: str = "") -> Options:
         """Our own options by name; whatever else is told goes into the request as it is."""
         known = {name: value for name, value in told.items() if name in Options.__struct_fields__}
         other = {name: value for name, value in told.items() if name not in known}
