@@ -100,7 +100,7 @@ def _digest(files: dict[str, bytes], acknowledged: int) -> bytes:
 def judge(path: Path, files: dict[str, bytes], seed: int, acknowledged: int) -> Verdict:
     """Lay out a disk and open it as anybody would."""
     for old in path.parent.iterdir():
-        old.unlink()
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     for name, content in files.items():
         Path(name).write_bytes(content)
     path.touch(0o600)

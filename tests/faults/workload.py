@@ -7,6 +7,7 @@ checkpoints and erases. The memory store says what the log should hold after eac
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -20,6 +21,7 @@ from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Page
 from holdfast.ports import Store
+from holdfast.stores.backups import directory
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.salvage import salvage
 from holdfast.stores.sqlite import SqliteStore
@@ -121,6 +123,8 @@ class Rescue:
                 raise Corrupt("what was salvaged of a sound copy is not what was in it")
         finally:
             saved.close()
+        shutil.rmtree(directory(copy))
+        os.unlink(copy)
 
 
 Step = Create | Append | Index | Checkpoint | Erase | Mend | Rescue
