@@ -1,4 +1,4 @@
-"""`python -m bench [store|huge] [--quick]`: measure, print, and write docs/benchmarks.md."""
+"""`python -m bench [store|window|counting|huge]`: measure, print, write docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from bench import page
-from bench.machine import busy
+from bench.machine import Machine, busy
 from bench.progress import bars
 
 QUICK = {"rounds": 15, "budget": 5.0, "cold": 3}
@@ -21,6 +21,8 @@ def main(context: click.Context) -> None:
     """Benchmarks, side by side with others. Without a name: all of them, in their long form."""
     if context.invoked_subcommand is None:
         context.invoke(store)
+        context.invoke(window)
+        context.invoke(counting)
         context.invoke(huge)
 
 
@@ -40,10 +42,47 @@ def store(sizes: str | None = None, quick: bool = False, scratch: Path | None = 
         result = bench.measure(plan, scratch, stage)
     report.show(result)
     page.save("store-quick" if quick else "store", result)
-    if busy(result.machine):
-        click.echo("The machine was busy: ratios are worth nothing, and the page is left alone.")
-    elif not quick and plan.sizes == bench.SIZES:
+    if _quiet(result.machine) and not quick and plan.sizes == bench.SIZES:
         report.publish(result)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="A short run that leaves the page alone.")
+@click.option("--scratch", type=click.Path(path_type=Path), help="Where files are made meanwhile.")
+def window(quick: bool = False, scratch: Path | None = None) -> None:
+    """Preparing a turn from a long history, against trimming with other libraries."""
+    from bench import window as bench
+    from bench import window_report as report
+
+    plan = replace(bench.Plan(), rounds=15, budget=5.0) if quick else bench.Plan()
+    with bars() as stage:
+        result = bench.measure(plan, scratch, stage)
+    report.show(result)
+    page.save("window-quick" if quick else "window", result)
+    if not quick and _quiet(result.machine):
+        report.publish(result)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="A short run that leaves the page alone.")
+def counting(quick: bool = False) -> None:
+    """Exact counts and estimates, against tiktoken."""
+    from bench import counting as bench
+
+    plan = replace(bench.Plan(), rounds=5, pieces=20) if quick else bench.Plan()
+    with bars() as stage:
+        result = bench.measure(plan, stage)
+    bench.show(result)
+    page.save("counting-quick" if quick else "counting", result)
+    if not quick and _quiet(result.machine):
+        page.write("counting", bench.section(result))
+
+
+def _quiet(machine: Machine) -> bool:
+    """Whether the numbers may go to the page; said where they may not."""
+    if busy(machine):
+        click.echo("The machine was busy: ratios are worth nothing, and the page is left alone.")
+    return not busy(machine)
 
 
 @main.command()

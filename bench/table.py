@@ -36,16 +36,24 @@ class Table(msgspec.Struct):
 
 
 class Target(msgspec.Struct):
-    """What must hold: a ratio, and the most it may be."""
+    """What must hold: a number, and the most it may be, or the least."""
 
     what: str
     value: float | None
     limit: float
     unit: str = "×"
+    least: bool = False
 
     @property
     def holds(self) -> bool:
-        return self.value is not None and self.value <= self.limit
+        if self.value is None:
+            return False
+        return self.value >= self.limit if self.least else self.value <= self.limit
+
+    @property
+    def bound(self) -> str:
+        """The limit as people say it."""
+        return f"{'≥' if self.least else '≤'} {self.limit:,g}{self.unit}"
 
 
 def targets(kept: Sequence[Target]) -> Table:
@@ -54,18 +62,19 @@ def targets(kept: Sequence[Target]) -> Table:
         (
             t.what,
             _amount(t.value, t.unit),
-            f"≤ {t.limit:g}{t.unit}",
+            t.bound,
             "holds" if t.holds else "**fails**",
         )
         for t in kept
     ]
-    return Table(("target", "measured", "at most", ""), rows)
+    bound = "bound" if any(t.least for t in kept) else "at most"
+    return Table(("target", "measured", bound, ""), rows)
 
 
 def _amount(value: float | None, unit: str) -> str:
     if value is None:
         return "not measured"
-    return f"{value:.2f}{unit}" if unit == "×" else f"{value:.0f}{unit}"
+    return times(value) if unit == "×" else f"{value:,.0f}{unit}"
 
 
 def duration(seconds: float) -> str:

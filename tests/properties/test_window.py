@@ -25,7 +25,10 @@ WINDOWS = st.sampled_from([2_048, 8_192, 32_768, 200_000])
 MODELS = st.sampled_from(["claude-sonnet-4-6", "gpt-5.5", "gemini-3.1-pro"])
 TOOL = {"name": "sh", "description": "run", "input_schema": {"type": "object", "properties": {}}}
 lawful = settings(
-    max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 
 

@@ -16,7 +16,7 @@ from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from importlib.resources import files
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -92,7 +92,7 @@ class ExactCounter:
         """There is nothing to let go of: the vocabulary is shared."""
 
     def _count(self, text: str) -> int:
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = sha256(text.encode("utf-8", "surrogatepass")).digest()
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
