@@ -1,0 +1,173 @@
+"""The ledger of a log, entry by entry.
+
+Rule 1: `ledger(log + [e]) == step(ledger(log), e)` for every entry: the ledger holds all it needs.
+Rule 2: only messages tell facts. A summary is no fact, whoever wrote it and in whatever role.
+Rule 3: a rewind changes which words count (`current`), not what was done to files or run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from msgspec.structs import replace
+
+from holdfast.core.fold import fold
+from holdfast.core.ledger import deeds, files, identifiers, plans, requests
+from holdfast.core.ledger.patches import patched, replaced
+from holdfast.core.ledger.wishes import wishes
+from holdfast.model.ledger import Ledger, Request, Turnback, Work
+from holdfast.model.log import Entry, Redo, Rewind, Undo
+from holdfast.model.message import Message, Patch, Subtask, Text, ToolCall, ToolResult
+from holdfast.model.span import Spans, within
+
+EMPTY = Ledger()
+_SYNTHETIC = "<synthetic>"
+"""The model that a harness names for messages it wrote itself."""
+
+
+def ledger(entries: Iterable[Entry]) -> Ledger:
+    """The facts of these entries, given in order."""
+    return reduce(step, entries, EMPTY)
+
+
+def step(known: Ledger, entry: Entry) -> Ledger:
+    """The facts with one more entry."""
+    body = entry.body
+    if isinstance(body, Message):
+        known = _SAID[body.role](known, entry, body) if body.role in _SAID else known
+    elif isinstance(body, Rewind):
+        known = _turn_back(known, Turnback(entry.seq, "rewind", body.to))
+    elif isinstance(body, Undo | Redo):
+        kind = "undo" if isinstance(body, Undo) else "redo"
+        rewound = any(mark.seq == body.marker for mark in known.turnbacks)
+        known = _turn_back(known, Turnback(entry.seq, kind, body.marker)) if rewound else known
+    return replace(known, seq=entry.seq)
+
+
+def current(known: Ledger) -> Ledger:
+    """Only what counts: without the words that a rewind left behind."""
+    if not known.turnbacks:
+        return known
+    seen = _visible(known)
+    return replace(
+        known,
+        requests=tuple(_as_seen(one, seen) for one in known.requests if within(one.seq, seen)),
+        constraints=tuple(one for one in known.constraints if within(one.seq, seen)),
+        corrections=tuple(one for one in known.corrections if within(one.seq, seen)),
+        plans=tuple(one for one in known.plans if within(one.seq, seen)),
+        decisions=tuple(one for one in known.decisions if within(one.seq, seen)),
+    )
+
+
+def _as_seen(request: Request, seen: Spans) -> Request:
+    """A request whose end was left behind is open again."""
+    if request.ended and not within(request.ended, seen):
+        request = replace(request, status="open", ended=0)
+    if request.fated and not within(request.fated, seen):
+        request = replace(request, fate="", fated=0, inferred="")
+    return request
+
+
+def _visible(known: Ledger) -> Spans:
+    markers = [
+        Entry(id="", session="", seq=mark.seq, created=0, body=_marker(mark))
+        for mark in known.turnbacks
+    ]
+    return fold(markers).visible
+
+
+def _marker(mark: Turnback) -> Rewind | Undo | Redo:
+    if mark.kind == "rewind":
+        return Rewind(to=mark.target)
+    return Undo(marker=mark.target) if mark.kind == "undo" else Redo(marker=mark.target)
+
+
+def _turn_back(known: Ledger, mark: Turnback) -> Ledger:
+    known = deeds.left_behind(known, mark.seq)
+    return replace(known, turnbacks=(*known.turnbacks, mark), cut=False)
+
+
+def _user(known: Ledger, entry: Entry, message: Message) -> Ledger:
+    known = _results(known, entry, message)
+    text = requests.said(message)
+    if requests.is_cut(message):
+        known = requests.end(deeds.left_behind(known, entry.seq), entry, "interrupted")
+    for part in message.parts:
+        if isinstance(part, Text) and "<task-notification>" in part.text:
+            known = plans.noticed(known, entry.seq, part.text)
+    return _request(known, entry, text) if text else known
+
+
+def _request(known: Ledger, entry: Entry, text: str) -> Ledger:
+    if known.pending or known.cut:
+        known = requests.end(deeds.left_behind(known, entry.seq), entry, "interrupted")
+    begun = bool(known.requests)
+    prose = requests.prose(text)
+    known = requests.ask(known, entry, text)
+    known = replace(
+        known,
+        constraints=(*known.constraints, *wishes(entry.seq, prose, "constraint", begun=begun)),
+        corrections=(*known.corrections, *wishes(entry.seq, prose, "correction", begun=begun)),
+    )
+    known = plans.marked(known, entry.seq, prose)
+    return identifiers.note(known, entry.seq, prose)
+
+
+def _assistant(known: Ledger, entry: Entry, message: Message) -> Ledger:
+    known = _results(deeds.left_behind(known, entry.seq), entry, message)
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            known = deeds.asked(known, entry.seq, part)
+        elif isinstance(part, Text) and not part.scaffold:
+            known = _prose(known, entry.seq, part.text)
+        elif isinstance(part, Patch):
+            known = _changed(known, entry.seq, part)
+        elif isinstance(part, Subtask):
+            known = _subtask(known, entry.seq, part)
+    known = replace(known, cut=entry.completed is None)
+    return requests.end(known, entry, "answered") if _final(entry, message) else known
+
+
+def _final(entry: Entry, message: Message) -> bool:
+    """Whether a reply ends its turn: finished, without tool calls, the model's own."""
+    spoken = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+    whole = entry.completed is not None and entry.model != _SYNTHETIC
+    return whole and spoken and not message.calls
+
+
+def _prose(known: Ledger, seq: int, text: str) -> Ledger:
+    for found in replaced(text) if "SEARCH" in text else ():
+        known = files.touch(known, seq, found)
+    return identifiers.note(plans.marked(known, seq, text), seq, text)
+
+
+def _changed(known: Ledger, seq: int, part: Patch) -> Ledger:
+    told = {found.path: found for found in patched(part.diff)}
+    for path in dict.fromkeys((*part.files, *told)):
+        found = told.get(path) or _unnamed(path)
+        known = files.touch(known, seq, found)
+    return known
+
+
+def _unnamed(path: str) -> files.Touch:
+    return files.Touch(path=path, change="written", inferred="patch-part")
+
+
+def _subtask(known: Ledger, seq: int, part: Subtask) -> Ledger:
+    title = part.prompt or part.session
+    work = Work(seq=seq, call=part.session, title=title, name=part.session)
+    if part.result:
+        work = replace(work, outcome="succeeded", ended=seq, inferred="came-back")
+    others = tuple(one for one in known.subtasks if one.call != part.session)
+    return replace(known, subtasks=(*others, work))
+
+
+def _results(known: Ledger, entry: Entry, message: Message) -> Ledger:
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            known = deeds.answered(known, entry.seq, part)
+    return known
+
+
+_SAID = {"user": _user, "assistant": _assistant, "tool": _results}
