@@ -13,11 +13,11 @@ from __future__ import annotations
 import lzma
 import re
 from base64 import b64decode
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -79,30 +79,33 @@ class ExactCounter:
             raise Unknown("vocabulary", vocabulary, (), f"(there are {', '.join(PATTERNS)})")
         self.name = vocabulary
         self.tier: Tier = "exact"
-        self._known: OrderedDict[bytes, int] = OrderedDict()
+        self._known: dict[bytes, int] = {}
         self._lock = Lock()
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return [self._count(text) for text in texts]
+        keys = [sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        with self._lock:
+            counts = {key: self._known[key] for key in keys if key in self._known}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in counts:
+                counts[key] = count(text, self.name)
+        self._remember(counts)
+        return [counts[key] for key in keys]
+
+    def _remember(self, counts: dict[bytes, int]) -> None:
+        """Keep these counts as the newest, and forget the oldest where there are too many."""
+        with self._lock:
+            for key in counts.keys() & self._known.keys():
+                del self._known[key]
+            self._known.update(counts)
+            for key in list(islice(self._known, max(0, len(self._known) - REMEMBERED))):
+                del self._known[key]
 
     async def count_request(self, request: dict[str, Any], format: str) -> Count | None:
         return None  # how a provider lays out a request before counting it, it does not say
 
     def close(self) -> None:
         """There is nothing to let go of: the vocabulary is shared."""
-
-    def _count(self, text: str) -> int:
-        key = sha256(text.encode("utf-8", "surrogatepass")).digest()
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        tokens = count(text, self.name)
-        with self._lock:
-            self._known[key] = tokens
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        return tokens
 
 
 def count(text: str, vocabulary: str) -> int:
