@@ -113,6 +113,37 @@ def test_two_windows_are_compared(hf: Holdfast) -> None:
     assert changed.lost == sum(block.tokens for block in calls[2].window.blocks)
 
 
+def test_explain_says_where_two_requests_part(hf: Holdfast) -> None:
+    s = hf.session(model="m")
+    replies = []
+    for system in ("sys", "sys", "other"):
+        s.user("go on")
+        s.window(system=system).request("anthropic")
+        replies.append(s.reply({**REPLY, "id": f"msg_{len(replies)}"}))
+    same = s.explain(replies[1].id, against=replies[0].id).difference
+    parted = s.explain(replies[2].id, against=replies[1].id).difference
+    assert same is not None
+    assert same.lost == 0
+    assert parted is not None
+    assert parted.lost > 0
+
+
+def test_a_snapshot_is_of_the_last_call_and_of_the_whole_session(hf: Holdfast) -> None:
+    s = hf.session(model="m")
+    assert s.snapshot().last_call_usage is None
+    for turn in range(2):
+        s.user("go on")
+        s.window().request("anthropic")
+        s.reply({**REPLY, "id": f"msg_{turn}"})
+    told = s.snapshot()
+    assert told.context_window_size == 200_000
+    assert (told.used_tokens, told.remaining_tokens) == (50, 199_950)
+    assert told.used_percentage == 0.0
+    assert (told.total_input_tokens, told.total_output_tokens) == (100, 6)
+    assert told.last_call_usage is not None
+    assert told.last_call_usage.cache_read_tokens == 10
+
+
 def test_what_has_changed_around_is_told_once_at_the_tail(hf: Holdfast) -> None:
     s = hf.session(model="m")
     s.user("one")

@@ -40,7 +40,7 @@ def context(asked: Asked, session: str) -> None:
 @click.option("--entry", metavar="ENTRY", default="",
               help="The reply whose call is explained, or an entry that is missing.")  # fmt: skip
 @click.option("--against", metavar="ENTRY", default="",
-              help="Another reply: say where the two requests part, and what that cost.")  # fmt: skip
+              help="Another reply: where the two requests part, and what it cost.")  # fmt: skip
 @common
 def explain(asked: Asked, session: str, entry: str, against: str) -> None:
     """Say for each block of a call where it is from, what it took, and which rule kept it."""

@@ -17,6 +17,7 @@ from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media
 from holdfast.model.reply import Call
 from holdfast.model.view import View
+from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Store
 
 
@@ -80,9 +81,13 @@ class BlockingSession:
         """One entry, given its id or its seq."""
         return drive(self._inner.entry(id))
 
-    def explain(self, entry: str = "", **given: Unpack[Asking]) -> Explained:
+    def explain(self, entry: str = "", *, against: str = "", **given: Unpack[Asking]) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
-        return drive(self._inner.explain(entry, **given))
+        return drive(self._inner.explain(entry, against=against, **given))
+
+    def snapshot(self) -> BudgetSnapshot:
+        """The state of the window for display, as of the last call."""
+        return drive(self._inner.snapshot())
 
     def explain_now(self) -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""

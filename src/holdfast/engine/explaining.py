@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from holdfast.core.explain import Absence, Difference, Line, absent, difference, explain
 from holdfast.core.fold import in_force
+from holdfast.core.price import dollars
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation, markers
 from holdfast.engine.surround import Given
@@ -17,9 +18,9 @@ from holdfast.errors import Unknown
 from holdfast.model import wire
 from holdfast.model.log import Clear, Entry, Rewind, Summary
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Call
+from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING, Span
-from holdfast.model.window import Options, Window
+from holdfast.model.window import BudgetSnapshot, CallUsage, Options, Window
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -37,6 +38,8 @@ class Explained(Struct, frozen=True, kw_only=True):
     matches: bool | None = None
     """Whether the request rebuilt now is the one that was sent; None where none was recorded."""
     absent: tuple[Absence, ...] = ()
+    difference: Difference | None = None
+    """Where it parts from the request it was compared with."""
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -75,7 +78,9 @@ async def call_of(session: OpenSession, entry: str) -> Call | None:
     return None
 
 
-async def explain_session(session: OpenSession, entry: str = "", **given: Any) -> Explained:
+async def explain_session(
+    session: OpenSession, entry: str = "", against: str = "", **given: Any
+) -> Explained:
     """What the call behind an entry, or else the newest one, had in front of it.
 
     Where there is no such call it is what would be sent now; with `given`, what would be sent
@@ -85,7 +90,16 @@ async def explain_session(session: OpenSession, entry: str = "", **given: Any) -
         return await _explain_preview(session, **given)
     newest = await session.store.calls.newest(session.id, 1)
     call = await call_of(session, entry) if entry else next(iter(newest), None)
-    return await _of_call(session, call) if call and call.given else await explain_now(session)
+    if not (call and call.given):
+        return await explain_now(session)
+    told = await _of_call(session, call)
+    if not against:
+        return told
+    other = await call_of(session, against)
+    if other is None:
+        raise Unknown("call behind entry", against, (), "name the entry of another reply")
+    parted = compare(await rebuild(session, other), await rebuild(session, call))
+    return replace(told, difference=parted)
 
 
 async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
@@ -182,3 +196,28 @@ def _pieces(made: Rebuilt) -> list[bytes]:
         )
         pieces.append(wire.encode(encoder.encode(alone, made.profile, options)))
     return pieces
+
+
+async def snapshot(session: OpenSession) -> BudgetSnapshot:
+    """The state of the window for display: what the last call sent, and the session's sums."""
+    total, first, last, spent = Usage(), 0, None, 0
+    after = ""
+    while page := await session.store.calls.calls(session.id, after=after):
+        first = first or page[0].started
+        for call in page:
+            total, spent = total + call.usage, spent + (call.cost or 0)
+            last = call if call.cause == "turn" else last
+        after = page[-1].id
+    window = session.catalogue.profile((last.model if last else "") or session.info.model).window
+    used = last.usage.prompt if last else 0
+    return BudgetSnapshot(
+        context_window_size=window,
+        used_tokens=used,
+        used_percentage=round(100 * used / window, 1),
+        remaining_tokens=max(0, window - used),
+        session_cost_usd=dollars(spent),
+        session_duration_ms=max(0, (last.ended or last.started) - first) if last else 0,
+        total_input_tokens=total.prompt,
+        total_output_tokens=total.output,
+        last_call_usage=CallUsage.of(last.usage) if last else None,
+    )

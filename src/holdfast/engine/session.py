@@ -16,17 +16,34 @@ from holdfast.core.secrets import redact, redacted
 from holdfast.core.sound import sound, text
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
-from holdfast.engine.explaining import Explained, explain_now, explain_session, why_absent
+from holdfast.engine.explaining import (
+    Explained,
+    explain_now,
+    explain_session,
+    snapshot,
+    why_absent,
+)
 from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Conflict, Misuse, SessionForked, Unknown
-from holdfast.model.log import Body, Draft, Entry, Folded, Rewind, Session, Summary, kind_of
+from holdfast.model.log import (
+    Body,
+    Draft,
+    Entry,
+    Folded,
+    Rewind,
+    Session,
+    Summary,
+    kind_of,
+    moved_on,
+)
 from holdfast.model.message import Media, Message, ToolResult, tool, user
 from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, OPEN, Span
 from holdfast.model.store import Changes, Expect
 from holdfast.model.view import View
+from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Store
 
 if TYPE_CHECKING:
@@ -207,9 +224,18 @@ class OpenSession:
         (found,) = await self._engine.store.log.read(self.id, (Span(at, at),))
         return found
 
-    async def explain(self, entry: str = "", **given: Unpack[Asking]) -> Explained:
-        """What the call behind an entry had in front of it, and why; or what would be sent now."""
-        return await explain_session(self, entry, **given)
+    async def explain(
+        self, entry: str = "", *, against: str = "", **given: Unpack[Asking]
+    ) -> Explained:
+        """What the call behind an entry had in front of it, and why; or what would be sent now.
+
+        With `against`, the entry of another call, also where the two requests part.
+        """
+        return await explain_session(self, entry, against, **given)
+
+    async def snapshot(self) -> BudgetSnapshot:
+        """The state of the window for display, as of the last call."""
+        return await snapshot(self)
 
     async def explain_now(self) -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
@@ -303,7 +329,7 @@ class OpenSession:
                 if self._on_conflict == "raise" or epoch is not None:
                     raise
                 made = await self._write_in_fork(drafts, key, call, conflict)
-            self._session, self._doubtful = _moved(self._session, made), ()
+            self._session, self._doubtful = moved_on(self._session, made), ()
             self._engine.appended = True
             self._spent += (call.cost or 0) if call else 0
             return made
@@ -359,7 +385,7 @@ class OpenSession:
         if last is not None:
             spans = (Span(last - len(drafts) + 1, last),)
             made = await load.read(self._engine.store.log, self.id, spans)
-            self._session = _moved(self._session, tuple(made))
+            self._session = moved_on(self._session, tuple(made))
         self._doubtful = ()
 
     async def _check(self, drafts: tuple[Draft, ...]) -> None:
@@ -375,15 +401,3 @@ def _carrying(draft: Draft, state: Folded) -> Draft:
     if not isinstance(draft.body, Summary):
         return draft
     return replace(draft, body=replace(draft.body, folded=state))
-
-
-def _moved(session: Session, made: tuple[Entry, ...]) -> Session:
-    """The session once these entries are in it."""
-    head, message, marker = session.head, session.last_message, session.last_marker
-    for entry in made:
-        head = max(head, entry.seq)
-        if isinstance(entry.body, Message):
-            message = max(message, entry.seq)
-        else:
-            marker = max(marker, entry.seq)
-    return replace(session, head=head, last_message=message, last_marker=marker)

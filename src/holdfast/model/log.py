@@ -7,6 +7,7 @@ Rule 3: `parent` is a label on imported entries; nothing is ordered or found by 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct, field
@@ -303,6 +304,23 @@ class Session(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The seq of its newest entry."""
     last_message: int = 0
     last_marker: int = 0
+
+
+def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
+    """The session once these entries are in it."""
+    head, message, marker = session.head, session.last_message, session.last_marker
+    updated, compacted = session.updated, session.compacted
+    for entry in entries:
+        head, updated = max(head, entry.seq), max(updated, entry.created)
+        if isinstance(entry.body, Message):
+            message = max(message, entry.seq)
+        else:
+            marker = max(marker, entry.seq)
+            compacted = entry.created if isinstance(entry.body, Summary) else compacted
+    return replace(
+        session, head=head, last_message=message, last_marker=marker, updated=updated,
+        compacted=compacted,
+    )  # fmt: skip
 
 
 class Handle(Struct, frozen=True):

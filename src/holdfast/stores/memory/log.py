@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from holdfast.core.text import searchable_body
 from holdfast.errors import Conflict, Misuse
 from holdfast.model import wire
-from holdfast.model.log import Draft, Entry, Head, Session, Summary, kind_of, said
+from holdfast.model.log import Draft, Entry, Head, Session, kind_of, moved_on, said
 from holdfast.model.message import Message
 from holdfast.model.reply import Call
 from holdfast.model.search import Hit
@@ -83,20 +81,6 @@ def _check(session: Session, expect: Expect | None) -> None:
         raise Conflict(session.id, expect.message, session.last_message)
     if expect.marker not in (None, session.last_marker):
         raise Conflict(session.id, expect.marker, session.last_marker)
-
-
-def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
-    """The session once these entries stand at its end."""
-    for entry in entries:
-        last = "last_message" if entry.is_message else "last_marker"
-        session = replace(
-            session,
-            **{last: entry.seq},
-            head=entry.seq,
-            updated=max(session.updated, entry.created),
-            compacted=entry.created if isinstance(entry.body, Summary) else session.compacted,
-        )
-    return session
 
 
 def _head(entry: Entry) -> Head:
