@@ -57,7 +57,8 @@ class Sent(Struct, frozen=True, kw_only=True):
     """What is remembered of a request until its reply comes."""
 
     format: str
-    hash: str
+    body: bytes
+    """The request as it was made: whoever sends it may change theirs."""
     options: Options
     window: Any
     started: int
@@ -154,9 +155,9 @@ class Turns:
             stacklevel=2,
         )
 
-    def _remember(self, window: PreparedWindow, format: str, hash: str, options: Options) -> None:
+    def _remember(self, window: PreparedWindow, format: str, body: bytes, options: Options) -> None:
         now = self._session.now()
-        self._sent = Sent(format=format, hash=hash, options=options, window=window, started=now)
+        self._sent = Sent(format=format, body=body, options=options, window=window, started=now)
 
     async def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
@@ -201,7 +202,7 @@ class Turns:
             price_version=profile.price_version if profile else "",
             outcome="aborted" if reply.stop == "aborted" else "done",
             stop=reply.stop,
-            request_hash=sent.hash if sent else "",
+            request_hash=wire.digest(sent.body).hex() if sent else "",
             format=sent.format if sent else "",
             given=sent.window.given if sent else "",
             options=to_builtins(sent.options) if sent else {},

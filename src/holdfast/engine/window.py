@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any
 
 from msgspec.structs import replace
@@ -42,8 +41,8 @@ class PreparedWindow:
         """What was repaired so that the request is valid."""
         self.folded, self.head, self.estimated, self.given = folded, head, estimated, given
         self._options = options or Options()
-        self.on_request: Callable[[str, str, Options], None] | None = None
-        """Told the format, hash and options of each request that is made."""
+        self.on_request: Callable[[str, bytes, Options], None] | None = None
+        """Told the format, bytes and options of each request that is made."""
 
     @property
     def tokens(self) -> int:
@@ -82,7 +81,7 @@ class PreparedWindow:
         if broken:
             raise Refused(encoder.name, broken)
         if self.on_request:
-            self.on_request(encoder.name, request_hash(request), chosen)
+            self.on_request(encoder.name, wire.encode(request), chosen)
         return request
 
     def _chosen(self, told: dict[str, Any], format: str = "") -> Options:
@@ -107,4 +106,4 @@ def _waited(format: str) -> int:
 
 def request_hash(request: dict[str, Any]) -> str:
     """What identifies a request: the SHA-256 of its JSON."""
-    return sha256(wire.encode(request)).hexdigest()
+    return wire.digest(wire.encode(request)).hex()

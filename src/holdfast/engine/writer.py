@@ -1,0 +1,243 @@
+"""One writer's hold on a session: what it has seen, and appending to it without losing a word."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.core.count import weigh_body
+from holdfast.core.markers import faults, named
+from holdfast.core.price import dollars
+from holdfast.core.secrets import redacted
+from holdfast.core.sound import sound
+from holdfast.engine import load
+from holdfast.errors import Conflict, Misuse, SessionForked
+from holdfast.model.log import (
+    Body,
+    Draft,
+    Entry,
+    Folded,
+    Session,
+    Summary,
+    kind_of,
+    moved_on,
+)
+from holdfast.model.message import Message
+from holdfast.model.reply import Call
+from holdfast.model.span import OPEN, Span
+from holdfast.model.store import Expect
+from holdfast.ports import Store
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+
+class Writer:
+    """Whoever appends to a session; it knows the last message it has seen."""
+
+    def __init__(
+        self, engine: Engine, session: Session, on_conflict: str = "fork", spent: int = 0
+    ) -> None:
+        self._engine = engine
+        self._session = session
+        self._on_conflict = on_conflict
+        self._spent = spent
+        self._doubtful: tuple[Draft, ...] = ()
+        self._lock = engine.lock()
+        """What its windows show, read once."""
+
+    @property
+    def id(self) -> str:
+        """Its name; another one after a conflict, when the writer goes on in a fork."""
+        return self._session.id
+
+    @property
+    def info(self) -> Session:
+        """The session as this writer last saw it."""
+        return self._session
+
+    @property
+    def cost(self) -> float:
+        """What its calls have cost in US dollars, as far as prices are known."""
+        return dollars(self._spent)
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._engine.store
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that never enter the log."""
+        return self._engine.secrets
+
+    def now(self) -> int:
+        """The time, as a label."""
+        return self._engine.clock.now()
+
+    def new_id(self) -> str:
+        """A new name."""
+        return self._engine.ids.new()
+
+    async def append(
+        self,
+        body: Body,
+        *,
+        key: str = "",
+        provider: str = "",
+        model: str = "",
+        request: str = "",
+        completed: bool = True,
+        created: int | None = None,
+        parent: str = "",
+        call: Call | None = None,
+        epoch: int | None = None,
+    ) -> Entry:
+        """Append one message, or a marker; with `epoch` only if no marker came after that one.
+
+        `created` and `parent` are labels for what comes from elsewhere: when it was said, in ms,
+        and what it answered there.
+        """
+        draft = self._draft(
+            body, provider=provider, model=model, request=request, completed=completed,
+            created=created, parent=parent,
+        )  # fmt: skip
+        told = replace(call, entry=draft.id) if call else None
+        return (await self._append((draft,), key=key, call=told, epoch=epoch))[0]
+
+    async def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
+        """Append several messages or markers, all or none."""
+        return await self._append(tuple(self._draft(body) for body in bodies), key=key)
+
+    async def refresh(self) -> Session:
+        """Look again: others may have gone on."""
+        return self._adopt(await self._engine.store.sessions.session(self.id))
+
+    def _adopt(self, found: Session) -> Session:
+        """What was read becomes what is known, unless more is known since it was read."""
+        if found.id != self.id or found.head >= self._session.head:
+            self._session = found
+        return self._session
+
+    def _draft(
+        self,
+        body: Body,
+        *,
+        provider: str = "",
+        model: str = "",
+        request: str = "",
+        completed: bool = True,
+        created: int | None = None,
+        parent: str = "",
+    ) -> Draft:
+        now = self._engine.clock.now() if created is None else created
+        clean = redacted(sound(body), self._engine.secrets) if self._engine.secrets else sound(body)
+        return Draft(
+            id=self._engine.ids.new(),
+            body=clean,
+            created=now,
+            completed=now if completed else None,
+            parent=parent,
+            provider=provider,
+            model=model,
+            request=request,
+            counts=weigh_body(clean),
+        )
+
+    async def _append(
+        self,
+        drafts: tuple[Draft, ...],
+        *,
+        key: str = "",
+        call: Call | None = None,
+        epoch: int | None = None,
+    ) -> tuple[Entry, ...]:
+        async with self._lock:
+            if self._doubtful:
+                await self._settle()
+            if not all(isinstance(draft.body, Message) for draft in drafts):
+                await self._check(drafts)
+                drafts, epoch = await self._complete(drafts, epoch)
+            self._doubtful = drafts  # until we know: an error, an interrupt, a cancellation
+            try:
+                made = await self._write(drafts, key, call, epoch)
+            except Conflict as conflict:
+                self._doubtful = ()
+                if self._on_conflict == "raise" or epoch is not None:
+                    raise
+                made = await self._write_in_fork(drafts, key, call, conflict)
+            self._session, self._doubtful = moved_on(self._session, made), ()
+            self._engine.appended = True
+            self._spent += (call.cost or 0) if call else 0
+            return made
+
+    async def _complete(
+        self, drafts: tuple[Draft, ...], epoch: int | None
+    ) -> tuple[tuple[Draft, ...], int | None]:
+        """Give a Summary the state it replaces, which holds only while no marker comes between."""
+        markers = [draft for draft in drafts if not isinstance(draft.body, Message)]
+        if not any(isinstance(draft.body, Summary) for draft in markers):
+            return drafts, epoch
+        if len(markers) > 1:
+            raise Misuse("append a Summary apart from other markers: it carries what they leave")
+        state = await load.standing(self._engine.store.log, self.id, OPEN - 1)
+        return tuple(_carrying(d, state) for d in drafts), state.epoch if epoch is None else epoch
+
+    async def _write(
+        self, drafts: tuple[Draft, ...], key: str, call: Call | None, epoch: int | None
+    ) -> tuple[Entry, ...]:
+        says = any(isinstance(draft.body, Message) for draft in drafts)
+        expect = Expect(message=self._session.last_message if says else None, marker=epoch)
+        log = self._engine.store.log
+        return await log.append(self.id, drafts, key=key, expect=expect, call=call)
+
+    async def _write_in_fork(
+        self, drafts: tuple[Draft, ...], key: str, call: Call | None, conflict: Conflict
+    ) -> tuple[Entry, ...]:
+        """Somebody else went on: so do we, in a fork at the last entry we saw, and say so."""
+        left = self.id
+        self._session = await self._forked(self._session.head)
+        moved = replace(call, session=self.id) if call else None
+        made = await self._write(drafts, key, moved, None)
+        warnings.warn(
+            f"session {left} was continued by another writer (its last message is now "
+            f"{conflict.found}, here it was {conflict.expected}); this one goes on as {self.id}",
+            SessionForked,
+            stacklevel=2,
+        )
+        return made
+
+    async def _forked(self, last: int) -> Session:
+        now = self._engine.clock.now()
+        fresh = replace(
+            self._session, id=self._engine.ids.new(), created=now, updated=now, parent=self.id,
+            fork=last, archived=0,
+        )  # fmt: skip
+        return await self._engine.store.sessions.create(fresh)
+
+    async def _settle(self) -> None:
+        """Nobody knows whether the last append happened: if it did, what is there is ours."""
+        drafts = self._doubtful
+        last = await self._engine.store.log.locate(self.id, drafts[-1].id)
+        if last is not None:
+            spans = (Span(last - len(drafts) + 1, last),)
+            made = await load.read(self._engine.store.log, self.id, spans)
+            self._session = moved_on(self._session, tuple(made))
+        self._doubtful = ()
+
+    async def _check(self, drafts: tuple[Draft, ...]) -> None:
+        """Refuse a marker that says nothing, or names what is not there."""
+        ahead = {n: kind_of(d.body) for n, d in enumerate(drafts, self._session.head + 1)}
+        for head, draft in enumerate(drafts, self._session.head):
+            kinds = await load.kinds(self._engine.store.log, self.id, named(draft.body))
+            for what in faults(draft.body, head, {**kinds, **ahead}):
+                raise Misuse(f"no {type(draft.body).__name__} can be appended so: {what}")
+
+
+def _carrying(draft: Draft, state: Folded) -> Draft:
+    if not isinstance(draft.body, Summary):
+        return draft
+    return replace(draft, body=replace(draft.body, folded=state))
