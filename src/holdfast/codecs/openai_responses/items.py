@@ -64,10 +64,7 @@ class Piece(Struct):
     own: bool = False
     origin: Fields | None = None
     """What a message was sealed with, so that its other texts find it."""
-
-    @property
-    def reasoning(self) -> bool:
-        return self.item.get("type") == "reasoning"
+    reasoning: bool = False
 
 
 class Writer:
@@ -111,6 +108,8 @@ class Writer:
     def _own(self, stretch: list[Block]) -> list[Fields]:
         pieces = self._pieces(stretch)
         named = self._ids and self._complete(pieces)
+        if not named and not any(piece.reasoning for piece in pieces):
+            return [_plain(piece) for piece in pieces if piece.item]
         kept: list[Piece] = []
         for piece in reversed(pieces):
             stands = not piece.reasoning or (kept and (named or _tells(piece.item)))
@@ -139,30 +138,33 @@ class Writer:
 
     def _put(self, part: Part, role: Role, found: list[Piece], opening: int) -> None:
         match part:
-            case Text():
-                if part.text:
-                    self._text(part, part.text, role, found, opening)
             case ToolCall():
                 found.append(self._call(part))
             case ToolResult():
                 found.append(self._result(part))
             case Reasoning():
-                extras = without(opened(part.seal, self._provider, self._model), "chat")
-                bare: Fields = {"type": "reasoning", "summary": []}
-                found.append(Piece(bare | extras if extras else {}, own=True))
-            case Opaque(type=kind) if kind in NEVER_SENT:
-                pass
+                found.append(self._reasoning(part))
             case Opaque():
-                item = self._echo(part) or {}
-                call = calls.asks(item) or calls.answers(item)
-                paired = not _of_a_pair(part) or call in self._pairs
-                stays = paired or item.get("execution") == "server"
-                found.append(Piece(item if stays else {}, own=True))
+                if part.type not in NEVER_SENT:
+                    found.append(self._opaque(part))
             case Media():
                 self._say(self._medium(part, role), None, role, found, opening)
             case _:
-                if text := words(part):
-                    self._text(part, text, role, found, opening)
+                self._text(part, role, found, opening)
+
+    def _reasoning(self, part: Reasoning) -> Piece:
+        extras = without(opened(part.seal, self._provider, self._model), "chat")
+        bare: Fields = {"type": "reasoning", "summary": []}
+        item = bare | extras if extras else {}
+        return Piece(item, own=True, reasoning=bool(item))
+
+    def _opaque(self, part: Opaque) -> Piece:
+        item = self._echo(part) or {}
+        call = calls.asks(item) or calls.answers(item)
+        paired = not _of_a_pair(part) or call in self._pairs
+        stays = paired or item.get("execution") == "server"
+        reasoning = stays and item.get("type") == "reasoning"
+        return Piece(item if stays else {}, own=True, reasoning=reasoning)
 
     def _echo(self, part: Opaque) -> Fields | None:
         """An item as it came; what is a piece of Chat Completions is none."""
@@ -188,7 +190,10 @@ class Writer:
         text = [{"type": "input_text", "text": part.output}] if part.output else []
         return [*text, *(self._medium(media, "tool") for media in part.media)]
 
-    def _text(self, part: Part, text: str, role: Role, found: list[Piece], opening: int) -> None:
+    def _text(self, part: Part, role: Role, found: list[Piece], opening: int) -> None:
+        text = words(part)
+        if not text:
+            return
         # What a model's words were sealed with is no field of anybody else's.
         seal = part.seal if isinstance(part, Text) and role == "assistant" else None
         extras = opened(seal, self._provider, self._model)
