@@ -1,0 +1,84 @@
+"""What a summary names: paths, commands and identifiers, each told by its shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from holdfast.core.ledger.matching import plain
+
+_SPAN = re.compile(r"`([^`\n]+)`")
+_FENCED = re.compile(
+    r"^```(?:sh|bash|shell|console|zsh)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
+_ENDINGS_TEXT = """
+py pyi js jsx ts tsx mjs cjs rs go rb java kt c h cc cpp hpp cs php swift scala sh bash zsh fish
+sql md mdx rst txt json jsonl yaml yml toml ini cfg conf lock xml html css scss less vue svelte
+ipynb csv tsv log env proto graphql tf gradle dockerfile pkl mod sum png gif jpg svg pdf
+"""
+_ENDINGS = "|".join(_ENDINGS_TEXT.split())
+
+_PATH = re.compile(
+    r"(?<![\w/.@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?"
+    r"(?:[\w.@+-]+[\\/])*[\w.@+-]*[\w)]\.(?:" + _ENDINGS + r")(?![\w-]|\.\w)"
+    r"|(?<![\w/.@:<-])(?:~/|\.{1,2}/|/)(?:[\w.@+-]+/)+[\w.@+-]*"
+)  # fmt: skip
+_BRAND = re.compile(r"(?:Node|Vue|Next|Nuxt|React|Express|Three|D3|Alpine|Ember|Deno|Chart)\.js\Z")
+_URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
+_PROGRAMS_TEXT = """
+git npm npx pnpm yarn bun deno node python python3 pip uv uvx poetry pytest ruff mypy pyright
+make cargo rustc go gofmt gradle mvn java docker podman kubectl helm terraform rm mv cp mkdir
+touch cat sed awk grep rg find ls cd curl wget bash sh zsh chmod ssh tox nox ctest cmake bundle
+rake rspec php composer dotnet swift jest vitest tsc eslint prettier gh brew apt mise just
+"""
+_PROGRAMS = frozenset(_PROGRAMS_TEXT.split())
+
+_NAME = re.compile(r"(?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*[A-Za-z_$][\w$]*[?!]?(?:\(\))?\Z", re.ASCII)
+_TELLING = re.compile(r"_|[a-z][A-Z]|\.|::|->|\(\)|[A-Z]{2}|\d")
+_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
+_ISSUE = re.compile(r"\b(?:PR|MR|GH|issue) ?#\d{1,7}\b", re.IGNORECASE)
+
+
+def code_spans(text: str) -> list[str]:
+    """What a text puts in backticks."""
+    return [found.strip() for found in _SPAN.findall(_FENCED.sub(" ", text))]
+
+
+def paths(text: str) -> Iterator[str]:
+    """Everything in a text that looks like a path, without line numbers."""
+    bare = _URL.sub(" ", text)
+    for found in _PATH.finditer(bare):
+        path = found[0].rstrip(".")
+        if not _BRAND.match(path) and not _inside_pattern(bare, found):
+            yield path
+
+
+def _inside_pattern(text: str, found: re.Match[str]) -> bool:
+    """Whether a path is a piece of a pattern such as `src/*.py` or `{a,b}.py`."""
+    before, after = text[: found.start()][-1:], text[found.end() :][:1]
+    return before in "*{}[]…" and before != "[" if before else after in "*{"
+
+
+def commands(text: str) -> Iterator[str]:
+    """Everything in a text that is shown as a command: more than a program's bare name."""
+    for fence in _FENCED.findall(text):
+        for line in fence.splitlines():
+            yield from _command(line.removeprefix("$ "))
+    for span in code_spans(text):
+        yield from _command(span.removeprefix("$ "))
+
+
+def _command(line: str) -> Iterator[str]:
+    words = line.split()
+    if len(words) > 1 and words[0] in _PROGRAMS:
+        yield plain(line)
+
+
+def identifiers(text: str) -> Iterator[str]:
+    """Names in backticks, and hashes, addresses and issues anywhere."""
+    for span in code_spans(text):
+        is_path = any(True for _ in paths(span))
+        if len(span) > 2 and not is_path and _NAME.match(span) and _TELLING.search(span):
+            yield span
+    for pattern in (_URL, _HASH, _ISSUE):
+        yield from (found[0].rstrip(".,;:") for found in pattern.finditer(text))
