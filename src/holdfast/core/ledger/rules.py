@@ -55,7 +55,9 @@ ENGLISH: Final = (
         r"|the|some))",
         r"\byou must\b(?! (?:be|have) )",
         _CLAUSE + r"(?:always|be sure|make sure|ensure|don['’]?t forget)\b",
-        r"\bshould (?:always|only)\b|\bto make sure\b",
+        r"\bshould (?:always|only)\b|\b(?:to|let['’]?s|we) make sure\b"
+        r"|\b(?:let['’]?s|need to|have to) ensure\b",
+        r"\bnot both\b|\bone at a time\b",
         r"\bit is (?:important|essential|crucial) (?:that|to)\b",
     ),
     _rule(
@@ -91,7 +93,7 @@ ENGLISH: Final = (
     _rule(
         "en-order",
         "constraint",
-        r"\bafter (?:each|every)\b",
+        r"\bafter (?:each|every)\b|\bas (?:each|every|you go|we go)\b|\bonce (?:each|the) \w+ is\b",
         r"\bbefore (?:moving|continuing|proceeding|going|doing|starting|you (?:do|start|go|commit"
         r"|push))\b",
         r"\b(?:i['’]?d|i would|we) prefer\b|\bpreferably\b",
@@ -113,6 +115,7 @@ ENGLISH: Final = (
         r"\byou (?:\w+ )?(?:forgot|missed|broke|misunderstood|misread|fucked|messed|screwed"
         r"|ignored|skipped|"
         r"overwrote|lost|didn['’]?t|did not|haven['’]?t|should have|were supposed)\b",
+        r"\byou(?:['’]re| are) not (?:\w+ing|even)\b|\byou should (?:know|have)\b|\boversight\b",
         r"^why (?:are|did|do|would|have) you\b|\bare you (?:\w+ )?(?:stupid|kidding|serious)\b",
         r"\b(?:horrible|lame|terrible|awful|ugly|sucks|useless|nonsense)\b",
     ),
@@ -124,6 +127,7 @@ ENGLISH: Final = (
         r"gets?|seeing|there|crash)",
         r"\b(?:doesn['’]?t|does not|didn['’]?t|isn['’]?t|not|don['’]?t t?h?ink\b.{0,40}) "
         r"(?:work|working|works|open|load|render|show|fit|compile)\w*\b",
+        r"\bstill seems? to\b|\bi (?:did ?n['’]?o?t|do ?n['’]?o?t|never) (?:see|saw|get|got)\b",
         r"\bwe(?:['’]re| are) (?:still )?missing\b|\bnow (?:brighter|darker|worse|slower|broken)\b",
         rf"\b(?:way |far |much |a bit |still )?too {_WORSE}\b",
         r"^why (?:is|are|does|do) (?:it|they|that|this)\b.*\bnot\b",

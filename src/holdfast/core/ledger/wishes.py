@@ -24,7 +24,8 @@ _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|「[^�
 _PASTED = re.compile(
     r"^\s{4,}\S|^\s*(?:>|\||\$ |[+-]{1,3} ?\d|@@|at \S+[:(]|File \"|Traceback|[➜❯#]\s*\S|\d+\s*["
     r"|:│]"
-    r"|E\s{2,}|\[?(?:error|warn|info|debug)\b.{0,3}[\]:]|[\w.]*(?:Error|Exception):|Run \S+ \S"
+    r"|E\s{2,}|\[?(?:error|warn|info|debug)\b.{0,3}[\]:]|[\w.]*(?:Error|Exception):|"
+    r"Run (?:[\w.-]+/[\w@.-]+|(?:python|npm|pip|mkdocs|cargo|go|make) \S)"
     r"|npm |Debugger )",
     re.IGNORECASE,
 )
