@@ -41,6 +41,11 @@ VARIABLE = "HOLDFAST_FAILPOINTS"
 _armed: dict[str, Callable[[], None]] = {}
 
 
+def armed() -> bool:
+    """Whether any point would act."""
+    return bool(_armed)
+
+
 def failpoint(name: str) -> None:
     """Do what this point was armed with; nothing, usually."""
     if _armed and (act := _armed.get(name)):

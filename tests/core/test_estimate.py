@@ -94,9 +94,17 @@ def test_a_pair_holds_the_kind_of_a_byte_and_of_the_one_before() -> None:
     assert found == [("blank", "vowel"), ("vowel", "digit"), ("digit", "rule")]
 
 
-def test_every_weight_can_be_written_as_set_bits() -> None:
+def test_every_weight_is_of_one_of_few_levels() -> None:
     halves = [divmod(weight, COARSE) for row in WEIGHTS for weight in row]
     assert all(0 <= high <= 8 and 0 <= low <= 8 for high, low in halves)
+
+
+def test_the_heaviest_text_is_summed_without_running_over() -> None:
+    pair = max((w, a, b) for a, row in enumerate(WEIGHTS) for b, w in enumerate(row))
+    letters = [members[:1] for _, members in KINDS]
+    text = (letters[pair[1]] + letters[pair[2]]) * 40_000
+    total = sum(WEIGHTS[code >> 4][code & 15] for code in pairs(plain(text)))
+    assert estimate_bytes(text) == pytest.approx(total / UNIT, rel=0.001)
 
 
 def test_the_estimate_is_the_sum_of_the_weights() -> None:

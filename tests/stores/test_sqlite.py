@@ -82,7 +82,7 @@ def test_a_network_file_system_is_refused(
     mounted = f"36 35 0:1 / / rw - ext4 /dev/sda rw\n37 36 0:2 / {path.parents[1]} rw - {kind} x rw"
     asked = files.network_filesystem
     monkeypatch.setattr(
-        "holdfast.stores.sqlite.network_filesystem", lambda place: asked(place, mounted)
+        "holdfast.stores.location.network_filesystem", lambda place: asked(place, mounted)
     )
     with pytest.raises(Unavailable, match=f"network file system .{kind}.*--store"):
         SqliteStore.open(path)

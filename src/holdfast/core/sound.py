@@ -9,8 +9,10 @@ import msgspec
 from holdfast.errors import Misuse
 from holdfast.model import wire
 from holdfast.model.log import Body
+from holdfast.model.message import Message, Part, Role, Text, ToolResult
 
 _KINDS = get_args(Body)
+_ROLES = frozenset(get_args(Role))
 
 
 def sound(body: Body) -> Body:
@@ -20,12 +22,29 @@ def sound(body: Body) -> Body:
             f"{type(body).__name__} is neither a message nor a marker; write holdfast.user(…), "
             "holdfast.assistant(…) or Message(…)"
         )
+    if isinstance(body, Message) and body.role in _ROLES and all(map(_plain, body.parts)):
+        return body
     try:
         wire.decode(wire.encode(body), Body)  # type: ignore[arg-type]
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         hint = "; a tool call's input is its JSON text" if ".input" in str(error) else ""
         raise Misuse(f"this {type(body).__name__} cannot be kept: {error}{hint}") from error
     return body
+
+
+def _plain(part: Part) -> bool:
+    """Whether a part is plainly all right: words, as most are, with no seal."""
+    if type(part) is Text:
+        return type(part.text) is str and part.scaffold == "" and part.seal is None
+    if type(part) is ToolResult:
+        words = type(part.call) is type(part.output) is type(part.name) is str
+        return (
+            words
+            and type(part.error) is bool
+            and part.media == ()
+            and part.seal is part.started is None
+        )
+    return False
 
 
 def text(value: object, name: str) -> str:

@@ -1,11 +1,18 @@
-"""Which file a store is: a path as people write it, in full; refused where it can be none."""
+"""Which file a store is, whose it is, and that it is ours alone; refused where it can be none."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
-from holdfast.errors import Misuse, Unsafe
+import apsw
+
+from holdfast.errors import Corrupt, Misuse, Unavailable, Unsafe
+from holdfast.files import network_filesystem, private_directory, private_file
+
+OURS = 0x486F_6C64
+"""The mark of a Holdfast store in the header of its file: `Hold`."""
 
 
 def file_at(path: str | os.PathLike[str]) -> Path:
@@ -28,3 +35,58 @@ def file_at(path: str | os.PathLike[str]) -> Path:
         do = "name that file itself as the --store"
         raise Unsafe(str(place), f"is a symlink to {os.path.realpath(place)!r}", do)
     return place
+
+
+def make_private(place: Path) -> None:
+    """The file, made if absent, for us alone; refused where it cannot, or must not, be a store."""
+    try:
+        if not place.parent.exists():
+            private_directory(place.parent)
+        kind = network_filesystem(place.parent)
+        if kind:
+            raise Unavailable(
+                f"{place} is on a network file system ({kind}), where SQLite's locks cannot be "
+                "trusted; name a --store on a local disk"
+            )
+        journal = place.with_name(f"{place.name}-journal")  # where there is one, it comes first
+        if place.is_file() and place.stat().st_size and not journal.exists():
+            _check_database(place)  # before anything is touched: it may be somebody's notes
+        private_file(place)
+    except OSError as error:
+        raise Unavailable(
+            f"{place} cannot be made or opened ({error.strerror or error}); check that the "
+            "directory exists and is yours, or name another --store"
+        ) from error
+
+
+def _check_database(place: Path) -> None:
+    """Refuse a file that is no database; read in a way that takes no locks and leaves no trace."""
+    try:
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        looking = apsw.Connection(f"{place.as_uri()}?immutable=1", flags=flags)
+        try:
+            if owner_of(looking) == "others":
+                raise foreign(str(place))
+        finally:
+            looking.close()
+    except apsw.NotADBError as error:
+        raise Corrupt(
+            f"{place} is no SQLite database: it is not a Holdfast store, or its beginning is "
+            "damaged; nothing was changed: name another --store, or run `holdfast doctor`"
+        ) from error
+    except apsw.Error:
+        return  # without its journal a file may look torn that is whole; opening it will tell
+
+
+def owner_of(connection: apsw.Connection) -> Literal["us", "others", "nobody"]:
+    """Whose database it is, by the mark in its header; nobody's where it is still empty."""
+    ((mark,),) = connection.execute("PRAGMA application_id").fetchall()
+    if mark == OURS:
+        return "us"
+    tables = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    return "others" if mark or tables else "nobody"
+
+
+def foreign(where: str) -> Unsafe:
+    """What is said of a database that is not ours."""
+    return Unsafe(where, "is another program's database", "name another --store")

@@ -5,34 +5,30 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import apsw
 
-from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable, Unsafe
+from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
 from holdfast.failpoints import failpoint
-from holdfast.files import network_filesystem, private_directory, private_file
 from holdfast.stores.backups import damaged, directory, discard
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import SCHEMA, FtsSearch
-from holdfast.stores.location import file_at
+from holdfast.stores.location import OURS, file_at, foreign, make_private, owner_of
 from holdfast.stores.migrations import migrate
 from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
 from holdfast.stores.sql.counts import SqlCounts
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.jobs import SqlJobs
-from holdfast.stores.sql.log import SqlLog
 from holdfast.stores.sql.sessions import SqlSessions
+from holdfast.stores.sqlite_log import SqliteLog
 
 OLDEST = (3, 51, 3)
 """Older engines can corrupt a WAL that several connections write and checkpoint (3.7.0–3.51.2)."""
-
-OURS = 0x486F_6C64
-"""The mark of a Holdfast store in the header of its file: `Hold`."""
 
 PATIENCE = 15_000
 """How long to wait for another writer, in ms."""
@@ -143,6 +139,21 @@ class Sqlite:
                 self.connection.executemany(sql, many)
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
+
+    def script(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        """A whole transaction in one call: the rows it returns; undone where it fails."""
+        self.check_usable()
+        with self.lock:
+            if self.connection.in_transaction:
+                raise Misuse("a transaction inside a transaction")
+            try:
+                return self.connection.execute(sql, values).fetchall()
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
+            finally:
+                if self.connection.in_transaction:
+                    with suppress(apsw.Error):
+                        self.connection.execute("ROLLBACK")
 
     def writing(self) -> Transaction:
         return Transaction(self, self.BEGIN)
@@ -304,7 +315,7 @@ class SqliteStore:
 
     def __init__(self, db: Sqlite) -> None:
         self.db = db
-        self.log = SqlLog(db)
+        self.log = SqliteLog(db)
         self.sessions = SqlSessions(db)
         self.blobs = SqlBlobs(db)
         self.calls = SqlCalls(db)
@@ -318,7 +329,7 @@ class SqliteStore:
         """Open the store at a path, made if absent, private either way."""
         check_engine(apsw.sqlite_lib_version())
         place = file_at(path)
-        _make_private(place)
+        make_private(place)
         db = cls.connect(place, vfs)
         try:
             migrate(db, WORDS, time.time_ns() // 1_000_000, str(place))
@@ -330,60 +341,6 @@ class SqliteStore:
 
     def close(self) -> None:
         self.db.close()
-
-
-def _make_private(place: Path) -> None:
-    try:
-        if not place.parent.exists():
-            private_directory(place.parent)
-        kind = network_filesystem(place.parent)
-        if kind:
-            raise Unavailable(
-                f"{place} is on a network file system ({kind}), where SQLite's locks cannot be "
-                "trusted; name a --store on a local disk"
-            )
-        journal = place.with_name(f"{place.name}-journal")  # where there is one, it comes first
-        if place.is_file() and place.stat().st_size and not journal.exists():
-            _check_database(place)  # before anything is touched: it may be somebody's notes
-        private_file(place)
-    except OSError as error:
-        raise Unavailable(
-            f"{place} cannot be made or opened ({error.strerror or error}); check that the "
-            "directory exists and is yours, or name another --store"
-        ) from error
-
-
-def _check_database(place: Path) -> None:
-    """Refuse a file that is no database; read in a way that takes no locks and leaves no trace."""
-    try:
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        looking = apsw.Connection(f"{place.as_uri()}?immutable=1", flags=flags)
-        try:
-            if owner_of(looking) == "others":
-                raise foreign(str(place))
-        finally:
-            looking.close()
-    except apsw.NotADBError as error:
-        raise Corrupt(
-            f"{place} is no SQLite database: it is not a Holdfast store, or its beginning is "
-            "damaged; nothing was changed: name another --store, or run `holdfast doctor`"
-        ) from error
-    except apsw.Error:
-        return  # without its journal a file may look torn that is whole; opening it will tell
-
-
-def owner_of(connection: apsw.Connection) -> Literal["us", "others", "nobody"]:
-    """Whose database it is, by the mark in its header; nobody's where it is still empty."""
-    ((mark,),) = connection.execute("PRAGMA application_id").fetchall()
-    if mark == OURS:
-        return "us"
-    tables = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-    return "others" if mark or tables else "nobody"
-
-
-def foreign(where: str) -> Unsafe:
-    """What is said of a database that is not ours."""
-    return Unsafe(where, "is another program's database", "name another --store")
 
 
 def check_engine(version: str) -> None:
