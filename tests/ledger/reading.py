@@ -1,12 +1,13 @@
 """Files, commands and statuses read straight off the raw JSON of a transcript.
 
-Written by hand from the formats, with none of the package's code, so that the ledger has something to
-be held against. A path is mapped to how it ended; a command to its line, its status and whether it
+Written by hand from the formats, with none of the package's code, so that the ledger has something
+to be held against. A path is mapped to how it ended; a command to its line, its status and whether it
 failed.
 """
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,11 +46,23 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
     return found
 
 
-# ---- Claude Code -----------------------------------------------------------------------------------
-
-
 def claude_facts(file: Path) -> Facts:
-    facts, calls, results, seen = Facts(), [], {}, set()
+    facts, calls, results = Facts(), [], {}
+    for role, block in _claude_blocks(file):
+        if block.get("type") == "tool_use" and role == "assistant":
+            calls.append(block)
+        if block.get("type") == "tool_result" and role == "user":
+            results.setdefault(str(block.get("tool_use_id")), (len(results), block))
+    answered = [(results[str(c.get("id"))], c) for c in calls if str(c.get("id")) in results]
+    for (_, result), call in sorted(answered, key=lambda pair: pair[0][0]):
+        _claude_file(facts, call, result)
+    for call in calls:
+        _claude_command(facts, call, results.get(str(call.get("id")), (0, None))[1])
+    return facts
+
+
+def _claude_blocks(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    seen: set[object] = set()
     for record in lines_of(file):
         message = record.get("message")
         if record.get("isSidechain") or not isinstance(message, dict) or record.get("uuid") in seen:
@@ -57,18 +70,8 @@ def claude_facts(file: Path) -> Facts:
         seen.add(record.get("uuid") or object())
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
-            if not isinstance(block, dict):
-                continue
-            if block.get("type") == "tool_use" and record.get("type") == "assistant":
-                calls.append(block)
-            if block.get("type") == "tool_result" and record.get("type") == "user":
-                results.setdefault(str(block.get("tool_use_id")), (len(results), block))
-    answered = [(results[str(c.get("id"))], c) for c in calls if str(c.get("id")) in results]
-    for (_, result), call in sorted(answered, key=lambda pair: pair[0][0]):
-        _claude_file(facts, call, result)
-    for call in calls:
-        _claude_command(facts, call, results.get(str(call.get("id")), (0, None))[1])
-    return facts
+            if isinstance(block, dict):
+                yield str(record.get("type")), block
 
 
 def _claude_file(facts: Facts, call: dict[str, Any], result: dict[str, Any]) -> None:
@@ -128,9 +131,6 @@ def _text(result: dict[str, Any]) -> str:
             p["text"] for p in content if isinstance(p, dict) and isinstance(p.get("text"), str)
         )
     return content if isinstance(content, str) else ""
-
-
-# ---- Codex -----------------------------------------------------------------------------------------
 
 
 def codex_facts(file: Path) -> Facts:
@@ -214,7 +214,7 @@ def _codex_file(facts: Facts, call: dict[str, Any], output: str | None) -> None:
 def _patch(facts: Facts, text: str) -> None:
     inside = False
     for line in text.splitlines():
-        if line.startswith("*** Begin Patch") or line.startswith("*** End Patch"):
+        if line.startswith(("*** Begin Patch", "*** End Patch")):
             inside = line.startswith("*** Begin")
         named = re.match(r"\*\*\* (Add|Update|Delete) File: (.+?)\s*$", line) if inside else None
         if named:

@@ -10,8 +10,8 @@ from holdfast.model.ledger import File
 from holdfast.model.message import Message, assistant, user
 from tests.ledger.saying import asked, done, said, used
 
-ADDED = "*** Begin Patch\n*** Add File: a/new.py\n+x\n*** Update File: a/old.py\n*** Move to: b/old.py\n"
-ADDED += "@@\n-x\n+y\n*** Delete File: a/gone.py\n*** End Patch"
+ADDED = "*** Begin Patch\n*** Add File: a/new.py\n+x\n*** Update File: a/old.py\n"
+ADDED += "*** Move to: b/old.py\n@@\n-x\n+y\n*** Delete File: a/gone.py\n*** End Patch"
 SUCCESS = '{"output":"Success.","metadata":{"exit_code":0,"duration_seconds":0.1}}'
 
 FILES = [
@@ -251,7 +251,8 @@ def test_a_subtask_runs_until_it_is_told_otherwise() -> None:
     launched = "Async agent launched successfully.\nagentId: abc1 (internal)"
     begun = said(*used("Task", {"description": "look around"}, launched))
     assert [(one.outcome, one.name) for one in ledger(begun).subtasks] == [("running", "abc1")]
-    notice = "<task-notification>\n<task-id>abc1</task-id>\n<status>completed</status></task-notification>"
+    notice = "<task-notification>\n<task-id>abc1</task-id>\n<status>completed</status>"
+    notice += "</task-notification>"
     over = said(*used("Task", {"description": "look around"}, launched), user(notice))
     assert [one.outcome for one in ledger(over).subtasks] == ["succeeded"]
     came = ledger(said(*used("task", {"description": "look around"}, "Here is what I found.")))

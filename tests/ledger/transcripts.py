@@ -1,4 +1,4 @@
-"""Real transcripts as entries: a small reader for Claude Code, Codex and Pi, and words for the rest.
+"""Real transcripts as entries: a small reader for Claude Code, Codex and Pi.
 
 It shares no code with the package's own reading of files, commands and statuses: what it makes are
 messages with the text that the model saw, and nothing more.

@@ -77,7 +77,7 @@ ENGLISH: Final = (
         "en-limit",
         "constraint",
         rf"{_CLAUSE}only\s+{_WORK}\b",
-        rf"\b{_WORK}\s+only\b",
+        rf"\b(?:{_WORK}|focus)\s+(?:…\s+)?only\b|\blet['’]?s only\b",
         r"\b(?:at most|no more than|not more than|at least|no longer than|a maximum of)\b",
         r"\bdependency[- ]free\b",
     ),
@@ -104,6 +104,8 @@ ENGLISH: Final = (
         r"^(?:no|nope|nah)(?:[,.!:;—-]|\s+(?:that|this|it|the|let['’]?s|you|i|not|wait)\b)",
         r"\bthat['’´Ä]*s not\b(?! (?:bad|all|a problem|an issue))|\bnot (?:what|how) i\b"
         r"|^not (?:that|this|like that)\b",
+        r"^(?:it|this|that) should(?:n['’]?t| not)\b|\bi was talking about\b|^are you sure\b",
+        r"\bshould (?:be|appear|read|say|look) \S+(?:\s\S+){0,3}, not\b",
         r"^(?:that|this|it) (?:isn['’]?t|is not|was not|wasn['’]?t) (?!bad|a problem)",
         r"^(?:actually|wait|stop|wrong|incorrect|hold on)\b[,!. ]",
         r"\b(?:is|was|are|were) (?:actually|wrong|incorrect)\b",
@@ -129,13 +131,16 @@ ENGLISH: Final = (
         r"(?:work|working|works|open|load|render|show|fit|compile)\w*\b",
         r"\bstill seems? to\b|\bi (?:did ?n['’]?o?t|do ?n['’]?o?t|never) (?:see|saw|get|got)\b",
         r"\bwe(?:['’]re| are) (?:still )?missing\b|\bnow (?:brighter|darker|worse|slower|broken)\b",
-        rf"\b(?:way |far |much |a bit |still )?too {_WORSE}\b",
+        rf"(?<!avoid )\btoo {_WORSE}\b",
+        r"\bnot (?:being |been |yet )?(?:updated|rendered|displayed|shown|"
+        r"saved|applied|loaded|visible)\b",
         r"^why (?:is|are|does|do) (?:it|they|that|this)\b.*\bnot\b",
     ),
     _rule(
         "en-undo",
         "correction",
         r"\b(?:undo|revert|roll back|restore) (?:that|this|it|your|the (?:change|last|commit))",
+        r"\b(?:reverted|rolled back) (?:your|that|the|all)\b",
         r"\btry again\b|\bdo it again\b|\bundid (?:that|your)\b",
     ),
 )
