@@ -1,8 +1,8 @@
 """Files, commands and statuses read straight off the raw JSON of a transcript.
 
 Written by hand from the formats, with none of the package's code, so that the ledger has something
-to be held against. A path is mapped to how it ended; a command to its line, its status and whether it
-failed.
+to be held against. A path is mapped to how it ended; a command to its line, its status and whether
+it failed.
 """
 
 import json
@@ -74,8 +74,13 @@ def _claude_blocks(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield str(record.get("type")), block
 
 
+def _given(call: dict[str, Any]) -> dict[str, Any]:
+    given = call.get("input")
+    return given if isinstance(given, dict) else {}
+
+
 def _claude_file(facts: Facts, call: dict[str, Any], result: dict[str, Any]) -> None:
-    given = call.get("input") if isinstance(call.get("input"), dict) else {}
+    given = _given(call)
     path = given.get("file_path") or given.get("notebook_path") or given.get("path")
     refused = _text(result).startswith("The user doesn't want to")
     if call.get("name") in ("Bash", "PowerShell", "bash"):
@@ -108,7 +113,7 @@ def _claude_shell(
 
 
 def _claude_command(facts: Facts, call: dict[str, Any], result: dict[str, Any] | None) -> None:
-    given = call.get("input") if isinstance(call.get("input"), dict) else {}
+    given = _given(call)
     line = given.get("command")
     if call.get("name") not in ("Bash", "PowerShell", "bash") or not line:
         return

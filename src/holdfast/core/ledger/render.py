@@ -27,7 +27,7 @@ def render(known: Ledger, budget: int) -> str:
     found = current(known)
     chosen: list[tuple[str, list[Line]]] = []
     left: dict[str, int] = {}
-    room = budget - _tail_cost(found)
+    room = budget - _SHORTEST
     for title, lines in sections(found):
         told, room = _fill(title, list(lines), room, budget // SHARE)
         if told[0]:
@@ -75,9 +75,11 @@ def _cut(text: str, most: int) -> str:
 def _fitted(chosen: list[tuple[str, list[Line]]], left: dict[str, int], budget: int) -> str:
     """The text, with items taken away from its end until it fits."""
     while True:
-        text = _text(chosen, left)
-        if estimate(text) <= budget:
-            return text
+        body = ["\n".join([f"{title}:", *(told for _, told in lines)]) for title, lines in chosen]
+        for tail in _tails(left):
+            text = "\n".join(filter(None, (*body, tail)))
+            if estimate(text) <= budget:
+                return text
         if not chosen:
             return ""
         title, lines = chosen[-1]
@@ -86,16 +88,15 @@ def _fitted(chosen: list[tuple[str, list[Line]]], left: dict[str, int], budget: 
         chosen = [section for section in chosen if section[1]]
 
 
-def _text(chosen: list[tuple[str, list[Line]]], left: dict[str, int]) -> str:
-    parts = ["\n".join([f"{title}:", *(told for _, told in lines)]) for title, lines in chosen]
-    if left:
-        parts.append("Left out: " + ", ".join(f"{n} of {t.lower()}" for t, n in left.items()))
-    return "\n".join(parts)
+def _tails(left: dict[str, int]) -> tuple[str, ...]:
+    """How to say what was left out: section by section where there is room, or as one number."""
+    if not left:
+        return ("",)
+    told = ", ".join(f"{title.lower()} {number}" for title, number in left.items())
+    return f"Left out: {told}.", f"Left out: {sum(left.values())} items."
 
 
-def _tail_cost(known: Ledger) -> int:
-    """What it costs at most to say what was left out."""
-    return estimate("\nLeft out: " + ", ".join(f"9999 of {t.lower()}" for t, _ in sections(known)))
+_SHORTEST: Final = estimate("\nLeft out: 99999 items.")
 
 
 def _requests(*statuses: str) -> Callable[[Ledger], Iterable[Line]]:

@@ -261,7 +261,8 @@ SPANISH: Final = (
     _rule(
         "es-correction",
         "correction",
-        r"^(?:no[,.!]|mal\b|incorrecto|espera\b)|\bsigue (?:sin|fallando|igual|dando)"
+        r"^(?:no[,.!]\s*(?:eso|esto|así|el|la|lo|no|quiero|pero|usa|me)\b"
+        r"|mal\b|incorrecto|espera\b)|\bsigue (?:sin|fallando|igual|dando)"
         r"|\bno funciona\b",
         r"^eso no\b|\beso (?:no es|está mal)|\b(?:te olvidaste|olvidaste|te faltó|has olvidado)\b",
         r"\b(?:quise decir|me refería|deshaz|revierte|todavía (?:no|falla))\b|^en realidad\b",

@@ -1,0 +1,143 @@
+"""Constraints and corrections in six languages, and sentences that only look like them.
+
+These sentences were written for this test; real ones are scored in test_scores.py.
+"""
+
+import pytest
+
+from holdfast.core.ledger.rules import RULES, Kind
+from holdfast.core.ledger.wishes import wishes
+
+CONSTRAINTS = [
+    "Never push to main.",
+    "Please don't touch the migrations.",
+    "The API must stay backwards compatible.",
+    "Make sure every endpoint has a test.",
+    "Do it without adding dependencies.",
+    "Use pnpm, not npm.",
+    "Only change src/app.py.",
+    "Keep the public interface as is.",
+    "At most three retries.",
+    "Run the tests after each commit.",
+    "Bitte ändere nichts an der Datenbank.",
+    "Die Tests müssen grün bleiben.",
+    "Verwende nur die Standardbibliothek.",
+    "Auf keinen Fall in main committen.",
+    "Löse das, ohne die Schnittstelle zu ändern.",
+    "Lass die Konfiguration unverändert.",
+    "不要修改数据库结构。",
+    "請勿刪除任何檔案。",
+    "必须使用 Python 3.11。",
+    "只能修改 src 目录。",
+    "确保所有测试都能通过。",
+    "データベースは変更しないでください。",
+    "必ずテストを書いてください。",
+    "既存のファイルだけを修正してください。",
+    "No modifiques la base de datos.",
+    "Debes usar solo la biblioteca estándar.",
+    "Hazlo sin añadir dependencias.",
+    "Nunca subas cambios a main.",
+    "Ne modifie pas la base de données.",
+    "Il faut garder la compatibilité.",
+    "Fais-le sans ajouter de dépendances.",
+    "N'utilise jamais de variables globales.",
+]
+
+CORRECTIONS = [
+    "No, that's the wrong file.",
+    "That's not what I asked for.",
+    "You forgot the second argument.",
+    "It still doesn't work.",
+    "Actually, use the other branch.",
+    "I meant the staging server.",
+    "Please undo that.",
+    "Nein, das ist falsch.",
+    "Das funktioniert immer noch nicht.",
+    "Du hast den Import vergessen.",
+    "Ich meinte die andere Datei.",
+    "不对，应该改另一个文件。",
+    "你忘了更新测试。",
+    "還是不行。",
+    "違います、別のファイルです。",
+    "まだ動きません。",
+    "No, eso no es lo que pedí.",
+    "Sigue sin funcionar.",
+    "Te olvidaste del segundo parámetro.",
+    "Non, ce n'est pas ça.",
+    "Ça ne marche toujours pas.",
+    "Tu as oublié le test.",
+]
+
+NEITHER = [
+    "Can you add a login page?",
+    "What does this function do?",
+    "It must be late where you are.",
+    "Do you always write tests first?",
+    "I don't know how the cache works.",
+    "I don't think we need it, what do you think?",
+    "Should I never use globals?",
+    "Add a notice that the project is not official.",
+    "Show the number of issues.",
+    "No problem, thanks.",
+    "Rename `never_mind` to `always_on`.",
+    'Change the text "do not touch" to "ok".',
+    "```\nmust not be empty\n```",
+    "    ValueError: name must not be empty",
+    "> you must never do this",
+    "Erkläre mir, wie das funktioniert.",
+    "Füge eine Anmeldeseite hinzu.",
+    "Muss ich das selbst machen?",
+    "这个函数是做什么的？",
+    "添加一个登录页面。",
+    "ログインページを追加してください。",
+    "¿Qué hace esta función?",
+    "Añade una página de inicio.",
+    "Que fait cette fonction ?",
+    "Ajoute une page de connexion.",
+]
+
+
+def found(text: str, kind: Kind, *, begun: bool = True) -> bool:
+    return bool(wishes(1, text, kind, begun=begun))
+
+
+@pytest.mark.parametrize("text", CONSTRAINTS)
+def test_a_constraint_is_found(text: str) -> None:
+    assert found(text, "constraint")
+
+
+@pytest.mark.parametrize("text", CORRECTIONS)
+def test_a_correction_is_found(text: str) -> None:
+    assert found(text, "correction")
+
+
+@pytest.mark.parametrize("text", NEITHER)
+def test_what_only_looks_like_one_is_left(text: str) -> None:
+    assert not found(text, "constraint")
+    assert not found(text, "correction")
+
+
+def test_the_first_words_of_a_session_correct_nothing() -> None:
+    assert not found("No, that's the wrong file.", "correction", begun=False)
+
+
+def test_a_wish_is_its_sentence_and_the_rules_that_found_it() -> None:
+    (wish,) = wishes(7, "Add a page. Never use tabs! Thanks.", "constraint", begun=True)
+    assert (wish.seq, wish.text, wish.inferred) == (7, "Never use tabs!", "en-prohibition")
+
+
+def test_a_document_that_was_handed_over_is_not_read() -> None:
+    assert not found("You must never do this. " * 400, "constraint")
+
+
+def test_every_rule_has_a_name_of_its_own_and_a_sentence_that_shows_it() -> None:
+    names = [rule.name for rule in RULES]
+    assert len(set(names)) == len(names)
+    shown = {
+        name
+        for kind, texts in (("constraint", CONSTRAINTS), ("correction", CORRECTIONS))
+        for text in texts
+        for wish in wishes(1, text, kind, begun=True)  # type: ignore[arg-type]
+        for name in wish.inferred.split()
+    }
+    assert set(names) - shown == set()
