@@ -88,7 +88,7 @@ class Door(Folder):
         return self.session.refresh().head
 
     def close(self) -> None:
-        self.hf.close()
+        self.hf.engine.store.close()  # the door itself would let the search index catch up
 
 
 class RawRows(Folder):
