@@ -106,6 +106,7 @@ ACCEPTED = [
     "`pytest` n'a pas réussi.",
     "`ruff check src` no dio errores.",
     "The user asked for `shop/cart.py` to handle coupons.",
+    "The failure of `tests/shop` is known, and `src` has errors of its own.",
 ]
 
 

@@ -30,17 +30,20 @@ def begun(ledger: Ledger, pending: Pending, line: str, rule: str = "") -> Ledger
     return replace(ledger, commands=(*ledger.commands, command))
 
 
-def ended(ledger: Ledger, seq: int, call: str, how: Ending) -> Ledger:
+def ended(ledger: Ledger, seq: int, pending: Pending, how: Ending) -> Ledger:
     """The commands of a call have ended, as far as its answer tells."""
-    told = list(ledger.commands)
-    for place in range(len(told) - 1, -1, -1):
-        command = told[place]
-        if command.call == call and command.outcome == "running" and not command.ended:
-            rule = " ".join(filter(None, (command.inferred, how.inferred)))
-            told[place] = replace(
-                command, outcome=how.outcome, exit=how.exit, ended=seq, inferred=rule
-            )
-    return replace(ledger, commands=tuple(told))
+    place = len(ledger.commands)
+    while place and ledger.commands[place - 1].seq >= pending.seq:
+        place -= 1
+    told = tuple(_ended(one, seq, pending, how) for one in ledger.commands[place:])
+    return replace(ledger, commands=(*ledger.commands[:place], *told))
+
+
+def _ended(command: Command, seq: int, pending: Pending, how: Ending) -> Command:
+    if command.call != pending.call or command.ended:
+        return command
+    rule = " ".join(filter(None, (command.inferred, how.inferred)))
+    return replace(command, outcome=how.outcome, exit=how.exit, ended=seq, inferred=rule)
 
 
 def failed(ledger: Ledger, seq: int, pending: Pending, subject: str, how: Ending) -> Ledger:

@@ -57,7 +57,7 @@ def left_behind(ledger: Ledger, seq: int) -> Ledger:
     for pending in ledger.pending:
         reading = TOOLS.get(pending.name, _LOOK)
         cut = Ending(outcome="interrupted", inferred="no-result")
-        ledger = commands.ended(ledger, seq, pending.call, cut)
+        ledger = commands.ended(ledger, seq, pending, cut)
         if reading.deed == "delegate":
             ledger = plans.returned(ledger, seq, pending.call, cut)
         for found in _touches(pending, reading, ""):
@@ -141,7 +141,7 @@ def _change(ledger: Ledger, seq: int, pending: Pending, reading: Reading, how: E
 
 def _run(ledger: Ledger, seq: int, pending: Pending, reading: Reading, how: Ending) -> Ledger:
     told = Ending(output=how.output) if _thrown(reading, how) else how
-    ledger = commands.ended(ledger, seq, pending.call, told)
+    ledger = commands.ended(ledger, seq, pending, told)
     sure = how.outcome == "succeeded" or reading.deed == "script"
     return _change(ledger, seq, pending, reading, how) if sure else ledger
 

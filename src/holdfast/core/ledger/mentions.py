@@ -31,7 +31,7 @@ make cargo rustc go gofmt gradle mvn java docker podman kubectl helm terraform r
 touch cat sed awk grep rg find ls cd curl wget bash sh zsh chmod ssh tox nox ctest cmake bundle
 rake rspec php composer dotnet swift jest vitest tsc eslint prettier gh brew apt mise just
 """
-_PROGRAMS = frozenset(_PROGRAMS_TEXT.split())
+PROGRAMS = frozenset(_PROGRAMS_TEXT.split())
 
 _NAME = re.compile(r"(?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*[A-Za-z_$][\w$]*[?!]?(?:\(\))?\Z", re.ASCII)
 _TELLING = re.compile(r"_|[a-z][A-Z]|\.|::|->|\(\)|[A-Z]{2}|\d")
@@ -70,7 +70,7 @@ def commands(text: str) -> Iterator[str]:
 
 def _command(line: str) -> Iterator[str]:
     words = line.split()
-    if len(words) > 1 and words[0] in _PROGRAMS:
+    if len(words) > 1 and words[0] in PROGRAMS:
         yield plain(line)
 
 
