@@ -229,6 +229,9 @@ class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def placed(self, session: str, seq: int, key: str) -> Entry:
         """The entry it becomes, with a count for each part: 0 where none was given."""
         parts = len(self.body.parts) if isinstance(self.body, Message) else 0
+        counts = self.counts
+        if len(counts) != parts:
+            counts = (*counts, *[0] * parts)[:parts]
         return Entry(
             id=self.id,
             session=session,
@@ -241,7 +244,7 @@ class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
             model=self.model,
             request=self.request,
             key=key,
-            counts=(*self.counts, *[0] * parts)[:parts],
+            counts=counts,
         )
 
 

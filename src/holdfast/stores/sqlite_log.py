@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.failpoints import armed
-from holdfast.model.log import Draft, Entry
+from holdfast.model import wire
+from holdfast.model.log import Draft, Entry, kind_of
 from holdfast.model.message import Message
 from holdfast.model.reply import Call
 from holdfast.model.store import Expect
@@ -44,7 +45,8 @@ class SqliteLog(SqlLog):
         expect: Expect | None = None,
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
-        if key or call or len(drafts) != 1 or armed():
+        counted = len(drafts) == 1 and bool(drafts[0].counts)
+        if key or call or not counted or armed():
             return await super().append(session, drafts, key=key, expect=expect, call=call)
         made = self._at_once(session, drafts[0], expect or _ANYTHING)
         return made or await super().append(session, drafts, expect=expect)
@@ -52,21 +54,24 @@ class SqliteLog(SqlLog):
     def _at_once(self, session: str, draft: Draft, expect: Expect) -> tuple[Entry, ...]:
         """The entry that a plain message became; nothing where it has to go the long way."""
         body = draft.body
-        if not isinstance(body, Message) or not 0 < len(body.parts) <= MOST_PARTS:
+        if type(body) is not Message or not 0 < len(body.parts) <= MOST_PARTS:
             return ()
-        laid = rows.lay_out((draft,), 0, "")
-        if laid.blobs:
+        contents = [wire.encode(part) for part in body.parts]
+        if max(map(len, contents)) > rows.INLINE:
             return ()
-        values = [draft.created, draft.created, session]
-        if expect.message is not None:
+        values: list[Any] = [draft.created, draft.created, session]
+        message, marker = expect.message is not None, expect.marker is not None
+        if message:
             values.append(expect.message)
-        if expect.marker is not None:
+        if marker:
             values.append(expect.marker)
-        values += (*laid.entries[0][1:], session)
-        for part in laid.parts:
-            values += (*part[1:], session)
-        asks = expect.message is not None, expect.marker is not None
-        moved = self._sqlite.script(_script(self._sqlite.BEGIN, len(laid.parts), *asks), values)
+        hash, data = rows.fingerprint(body.role, contents), rows.extra_of(draft, "")
+        values += (draft.id, "message", body.role, draft.created, draft.completed, hash, data)
+        values.append(session)
+        for part, content, count in zip(body.parts, contents, draft.counts, strict=True):
+            values += (kind_of(part), len(content), count, None, content, session)
+        script = _script(self._sqlite.BEGIN, len(contents), message, marker)
+        moved = self._sqlite.script(script, values)
         return (draft.placed(session, moved[0][0], ""),) if moved else ()
 
 

@@ -51,8 +51,7 @@ def lay_out(drafts: Sequence[Draft], first: int, key: str) -> Rows:
     """The rows of these drafts, the first of them at the place `first`."""
     rows = Rows()
     for at, draft in enumerate(drafts, first):
-        extra = (draft.parent, draft.provider, draft.model, draft.request, key)
-        data = wire.encode(Extra(*extra)) if any(extra) else None
+        data = extra_of(draft, key)
         body = draft.body
         if isinstance(body, Message):
             kind, role = "message", body.role
@@ -64,6 +63,13 @@ def lay_out(drafts: Sequence[Draft], first: int, key: str) -> Rows:
             hash = fingerprint(kind, [content])
         rows.entries.append((at, draft.id, kind, role, draft.created, draft.completed, hash, data))
     return rows
+
+
+def extra_of(draft: Draft, key: str) -> bytes | None:
+    """What a draft carries besides its columns; nothing where all of it is empty."""
+    if not (draft.parent or draft.provider or draft.model or draft.request or key):
+        return None
+    return wire.encode(Extra(draft.parent, draft.provider, draft.model, draft.request, key))
 
 
 def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) -> bytes:
