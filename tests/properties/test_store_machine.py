@@ -103,7 +103,10 @@ class StoreMachine(RuleBasedStateMachine):
                 drive(self.store.sessions.create(told))
             return multiple()
         drive(self.store.sessions.create(told))
-        self.lines[told.id] = Line(5, line[:place])
+        child = self.lines[told.id] = Line(5, line[:place])
+        for key, (first, said) in self.lines[parent].keys.items():
+            if first + len(said) - 1 <= place:  # a key whose entries it shares is its own as well
+                child.keys[key] = (first, said)
         return told.id
 
     @rule(id=sessions, drafts=DRAFTS, key=KEYS)
