@@ -13,6 +13,7 @@ from holdfast.core.calibrate import (
     calibrated,
     certain,
     counted,
+    credible,
     error,
     excess,
     ratio,
@@ -30,9 +31,20 @@ def test_a_ratio_moves_a_fifth_of_the_way() -> None:
 
 
 def test_no_step_is_large_and_no_ratio_extreme() -> None:
-    assert ratio([(100, 1_000)]) == 1 + STEP
-    assert ratio([(100, 10_000)] * 99) == MOST
-    assert ratio([(10_000, 1)] * 99) == LEAST
+    assert ratio([(100, 200)], start=0.5) == 0.5 + STEP
+    assert ratio([(100, 200)] * 99) == pytest.approx(MOST)
+    assert ratio([(10_000, 5_000)] * 99) == pytest.approx(LEAST)
+
+
+def test_a_report_that_cannot_be_true_teaches_nothing() -> None:
+    assert ratio([(100, 201), (100, 49), (100_000, 10), (10, 5_000_000)]) == 1.0
+    assert ratio([(100, 10_000), (100, 150)]) == pytest.approx(1.1)
+
+
+def test_a_reply_takes_what_its_estimate_allows() -> None:
+    assert credible(7, 5) == 7
+    assert credible(0, 1_000) == 500
+    assert credible(5_000_000, 100) == 232
 
 
 def test_calls_that_say_nothing_teach_nothing() -> None:

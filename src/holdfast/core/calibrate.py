@@ -1,6 +1,7 @@
 """From estimates to counts: corrected by what calls really took, and anchored on the last of them.
 
 Rule 1: a model's ratio moves a fifth of the way to each report, never by much, never very far.
+        A report that no tokenizer can explain is a provider's mistake and teaches nothing.
 Rule 2: behind an anchor only the tail is an estimate, so only the tail can be wrong.
 Rule 3: a window fits when it would fit at the worst, the safety margin being there for errors.
 """
@@ -27,11 +28,16 @@ FAR: Final = 4
 One text in a hundred strays further than its error; tables and the like by up to a half."""
 
 
+def plausible(estimated: int, reported: int) -> bool:
+    """Whether a report can be true of what was estimated: no tokenizer strays further."""
+    return estimated > 0 and LEAST * estimated <= reported <= MOST * estimated
+
+
 def ratio(pairs: Iterable[tuple[int, int]], start: float = 1.0) -> float:
     """How many tokens a model reports for each one estimated, from (estimated, reported) pairs."""
     learned = start
     for estimated, reported in pairs:
-        if estimated > 0 and reported > 0:
+        if plausible(estimated, reported):
             step = WEIGHT * (reported / estimated - learned)
             learned += min(max(step, -STEP), STEP)
             learned = min(max(learned, LEAST), MOST)
@@ -48,6 +54,11 @@ def anchored(known: int, tail: int, by: float) -> Count:
     """What a call really took, prompt and reply, and the estimate of what has come since."""
     since = round(tail * by)
     return Count(tokens=known + since, error=error(since))
+
+
+def credible(reported: int, estimated: int) -> int:
+    """What a reply is said to have taken, held to what its estimate allows."""
+    return min(max(reported, int(LEAST * estimated)), ceil(MOST * estimated) + SLACK)
 
 
 def error(tokens: int) -> int:

@@ -3,6 +3,9 @@
 The estimate is corrected by what this session's calls have reported, and anchored on the last of
 them while nothing but the tail has changed. Only when it might not fit if the estimate were far off
 is the exact counter asked, or the provider; what was counted once is kept for later windows.
+
+A report is believed only where it can be true. And where a vocabulary is at hand, nothing that was
+estimated at more than fits is said to fit before it has been counted, whatever was reported.
 """
 
 from __future__ import annotations
@@ -12,7 +15,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from holdfast.core.calibrate import SLACK, anchored, calibrated, certain, counted, ratio
+from holdfast.core.calibrate import (
+    SLACK,
+    anchored,
+    calibrated,
+    certain,
+    counted,
+    credible,
+    plausible,
+    ratio,
+)
 from holdfast.core.count import CALL, MESSAGE, plain, texts, tool_text, unsure
 from holdfast.core.estimate import BOUND
 from holdfast.engine.plugins import codec
@@ -58,7 +70,8 @@ class Counting:
 
     def hopeful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens, as much as may turn out to fit after all."""
-        return tuned(budget, (HOPE if self._profile.tokenizer else 1 + BOUND) / self.ratio)
+        hope = HOPE if self._profile.tokenizer else 1 + BOUND
+        return tuned(budget, min(hope / self.ratio, HOPE))
 
     def careful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens: what will fit, if need be at the worst."""
@@ -71,7 +84,8 @@ class Counting:
         """The count of a window: as sure as it has to be."""
         about = self.about(window, estimated, shown.view.folded.epoch)
         always = self._policy.counts_with == "exact" and self._profile.tokenizer
-        if certain(about, window.budget) and not always:
+        doubtful = self._profile.tokenizer and estimated > window.budget.room
+        if certain(about, window.budget) and not always and not doubtful:
             return about
         return await self._sure(window, shown) or about
 
@@ -81,7 +95,8 @@ class Counting:
         if call is None:
             return calibrated(estimated, self.ratio)
         tail = [b for b in window.blocks if b.seq > call.head and b.entry != call.entry]
-        return anchored(call.usage.total, sum(block.tokens for block in tail), self.ratio)
+        known = call.usage.prompt + _replied(call, window)
+        return anchored(known, sum(block.tokens for block in tail), self.ratio)
 
     def estimated(self, window: Window) -> int:
         """What the window takes by estimate, pictures as this model counts them."""
@@ -92,7 +107,9 @@ class Counting:
     def _anchor(self, epoch: int) -> Call | None:
         """The last call, where all it was sent is still the beginning of what would be sent now."""
         call = next((one for one in self._calls if one.cause == "turn"), None)
-        if call is None or call.outcome != "done" or call.iterations or not call.usage.prompt:
+        if call is None or call.outcome != "done" or call.iterations:
+            return None
+        if not plausible(call.estimated, call.usage.prompt):
             return None
         same = call.given and call.given == self._given and call.epoch == epoch
         return call if same and call.entry else None
@@ -203,6 +220,12 @@ def frames(blocks: Sequence[Block], profile: Profile) -> tuple[int, int]:
             if not plain(part):
                 vague += unsure(part, profile)
     return sure, vague
+
+
+def _replied(call: Call, window: Window) -> int:
+    """What the reply of a call takes, as reported, as long as that can be true."""
+    shown = next((block for block in window.blocks if block.entry == call.entry), None)
+    return credible(call.usage.output, shown.tokens) if shown else call.usage.output
 
 
 def tuned(budget: Budget, by: float) -> Budget:
