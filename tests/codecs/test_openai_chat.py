@@ -341,3 +341,12 @@ def test_a_call_that_came_in_pieces_and_broke_off_keeps_them_without_a_seal() ->
     reply = streamed(OPENAI, chunk(reasoning_content="hm"), chunk(tool_calls=[call]))
     assert reply.stop == "aborted"
     assert reply.message.parts == (Reasoning("hm"), ToolCall("c", "read", '{"pa'))
+
+
+def test_a_reply_behind_a_reply_leaves_the_first_as_it_was_sent() -> None:
+    first = (block("user", "hi"), block("assistant", "ok"))
+    calls = (block("assistant", ToolCall("a", "sh", "{}")), block("tool", ToolResult("a", "done")))
+    before, later = sent(OPENAI, *first), sent(OPENAI, *first, *calls)
+    assert before == [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ok"}]
+    assert later[:2] == before
+    assert [message["role"] for message in later[2:]] == ["assistant", "tool"]

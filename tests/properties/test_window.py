@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.core.boundary import is_request
 from holdfast.core.explain import absent
@@ -18,7 +19,7 @@ from holdfast.errors import OverBudget
 from holdfast.model import wire
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.window import Block
-from tests.properties.histories import FORMATS, histories, live, opened, requests, said
+from tests.properties.histories import FORMATS, histories, live, opened, replies, requests, said
 
 EXAMPLES = int(os.environ.get("HOLDFAST_HISTORIES", "40"))
 WINDOWS = st.sampled_from([2_048, 8_192, 32_768, 200_000])
@@ -163,6 +164,39 @@ def test_without_a_new_marker_what_was_cached_stays_a_prefix(
             old, new = _blocks(before, format), _blocks(after, format)
             assert before.window.breakpoints[-1] == len(before.blocks) - 1
             assert new[: len(old)] == old
+
+
+@lawful
+@given(histories, replies(), st.lists(replies(), min_size=1, max_size=2), st.sampled_from(FORMATS))
+def test_a_reply_behind_a_reply_changes_nothing_that_was_sent(
+    history: list[Any], sent: dict[str, Any], more: list[dict[str, Any]], format: str
+) -> None:
+    """Law 8, where no user speaks in between: only the line that asked to go on is gone."""
+    with opened(200_000) as hf:
+        s = hf.session(model="gpt-5.5")
+        live(s, history)
+        s.user("first")
+        live(s, [sent])
+        before = prepared(s, "gpt-5.5")
+        epoch, waits = s.view().folded.epoch, bool(sent["say"].calls)
+        live(s, [_asking_anew(reply) for reply in more])
+        s.user("second")
+        after = prepared(s, "gpt-5.5")
+        assert before is not None
+        assert after is not None
+        if s.view().folded.epoch == epoch and not waits:
+            old, new = _blocks(before, format), _blocks(after, format)
+            lines = before.blocks[-1].source == "repair"
+            assert new[: len(old) - lines] == old[: len(old) - lines]
+
+
+def _asking_anew(reply: dict[str, Any]) -> dict[str, Any]:
+    """The reply with ids that no result before it can be meant for."""
+    parts = tuple(
+        replace(part, id=f"new_{part.id}") if isinstance(part, ToolCall) else part
+        for part in reply["say"].parts
+    )
+    return reply | {"say": Message("assistant", parts)}
 
 
 def _blocks(made: PreparedWindow, format: str) -> list[bytes]:

@@ -1,7 +1,8 @@
 """The blocks of a window as chat messages.
 
-Rule 1: the model's words between two of anybody else's are one message, and the answers to its
-        calls follow it at once (O7); pictures that tools made come after all of the answers.
+Rule 1: each of the model's blocks is a message of its own, so that a later one changes no earlier
+        one (law 8), and the answers to its calls follow it at once (O7); pictures that tools made
+        come after all of the answers.
 Rule 2: OpenAI knows developers and free-text tools. The servers that speak its format often do not
         (their templates raise on an unknown role): to them a later instruction is a reminder from
         the user, and free text is the `input` of a function.
@@ -54,7 +55,7 @@ class Writer:
         for role, stretch in groupby(self._window.blocks[ahead:], lambda block: block.role):
             blocks = list(stretch)
             if role == "assistant":
-                found += self._own(blocks)
+                found += [message for block in blocks for message in self._own(block)]
             elif role == "tool":
                 found += self._answers([part for block in blocks for part in block.parts])
             else:
@@ -123,9 +124,9 @@ class Writer:
             return {"type": "file", "file": file}
         return {"type": "text", "text": note(media)}
 
-    def _own(self, blocks: list[Block]) -> list[Fields]:
-        """What the model said, as one message; none where nothing is left of it."""
-        parts = [part for block in blocks for part in block.parts]
+    def _own(self, block: Block) -> list[Fields]:
+        """What the model said at once, as one message; none where nothing is left of it."""
+        parts = list(block.parts)
         calls = [self._call(part) for part in parts if isinstance(part, ToolCall)]
         message: Fields = {"role": "assistant", **self._said(parts)}
         if not calls and message["content"] is None:
