@@ -1,7 +1,8 @@
 """Repair: each thing that a provider refuses, mended and stated."""
 
 from holdfast.core.boundary import boundaries, just_asked, units
-from holdfast.core.repair import CONTINUE, INTERRUPTED, LEFT_OUT, Limits, repair
+from holdfast.core.repair import CONTINUE, INTERRUPTED, LEFT_OUT, Limits, mended, repair
+from holdfast.core.sendable import can_be_sent
 from holdfast.model.message import (
     Media,
     Message,
@@ -115,6 +116,87 @@ def test_a_picture_too_large_to_send_is_named_instead() -> None:
         Limits(image_bytes=10),
     )
     assert "left out" in made.blocks[2].parts[0].output  # type: ignore[union-attr]
+
+
+def png(width: int, height: int) -> Media:
+    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    return Media("image/png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size)
+
+
+def left(blocks: tuple[Block, ...]) -> list[int]:
+    """The places of the blocks whose picture a note stands for."""
+    return [place for place, made in enumerate(blocks) if "left out" in str(made.parts)]
+
+
+def test_a_picture_is_measured_as_the_text_it_is_sent_as() -> None:
+    shot = Media("image/png", b"x" * 80)
+    assert left(repair((block("user", shot),), Limits(image_bytes=100)).blocks) == [0]
+    assert left(repair((block("user", shot),), Limits(image_bytes=108)).blocks) == []
+
+
+def test_of_too_many_pictures_the_oldest_are_left_out_and_it_is_stated() -> None:
+    turns = tuple(block("user", f"turn {n}", png(16, 16)) for n in range(110))
+    made = repair(turns, Limits(most_images=100))
+    assert left(made.blocks) == list(range(10))
+    assert [fix.what for fix in made.fixes] == [
+        "a picture left out: a request shows 100 at most, and newer ones stay"
+    ] * 10
+    again = repair(made.blocks, Limits(most_images=100))
+    assert again.blocks == made.blocks
+    assert again.fixes == ()
+    assert left(repair(turns[:100], Limits(most_images=100)).blocks) == []
+    assert left(repair(turns).blocks) == []
+
+
+def test_pictures_beyond_the_limit_go_some_at_a_time_so_that_the_prefix_stays_cached() -> None:
+    turns = tuple(block("user", f"turn {n}", png(16, 16)) for n in range(111))
+    limits = Limits(most_images=100)
+    first, last = repair(turns[:101], limits).blocks, repair(turns[:110], limits).blocks
+    assert last[: len(first)] == first
+    assert left(repair(turns, limits).blocks) == list(range(20))
+
+
+def test_pictures_of_tools_count_and_documents_do_not() -> None:
+    papers = Media("application/pdf", b"%PDF-1.7")
+    asked = block("assistant", ToolCall("a", "sh", "{}"))
+    shots = block("tool", ToolResult("a", "shots", media=(png(1, 1), papers, png(2, 2))))
+    made = repair((block("user", "hi", papers), asked, shots), Limits(most_images=1))
+    (result,) = made.blocks[2].parts
+    assert isinstance(result, ToolResult)
+    assert result.media == (papers, png(2, 2))
+    assert result.output.startswith("shots\n[image/png of 24 bytes left out")
+    assert made.blocks[0].parts[1] is papers
+
+
+def test_a_document_too_large_to_send_is_not_called_a_picture() -> None:
+    papers = Media("application/pdf", b"%PDF-1.7" + b"x" * 20)
+    asked = block("assistant", ToolCall("a", "sh", "{}"))
+    answer = block("tool", ToolResult("a", "here", media=(papers,)))
+    made = repair((block("user", "hi", papers), asked, answer), Limits(image_bytes=10))
+    assert {fix.what for fix in made.fixes} == {"a document left out: too large to send"}
+    assert "picture" not in str(made)
+
+
+def test_large_pictures_are_left_out_once_there_are_many() -> None:
+    limits = Limits(longest_side=8_000, longest_of_many=2_000)
+    large, wide = block("user", png(2_001, 10)), block("user", png(10, 8_001))
+    small = tuple(block("user", png(2_000, 2_000)) for _ in range(20))
+    assert left(repair((large, *small[:19]), limits).blocks) == []
+    assert left(repair((large, *small), limits).blocks) == [0]
+    assert left(repair((large, wide), limits).blocks) == [1]
+    made = repair((large, *small), limits)
+    assert "more than 20 pictures" in made.fixes[0].what
+    assert repair(made.blocks, limits).fixes == ()
+
+
+def test_the_quick_look_leaves_every_picture_to_the_repair() -> None:
+    shot, limits = Media("image/png", b"x" * 20), Limits(image_bytes=10)
+    asked = block("assistant", ToolCall("a", "sh", "{}"))
+    answer = block("tool", ToolResult("a", "shot", media=(shot,)))
+    for blocks in ((block("user", "see", shot),), (block("user", "hi"), asked, answer)):
+        assert not can_be_sent(blocks)
+        assert repair(blocks, limits) == mended(blocks, limits)
+        assert repair(blocks, limits).fixes
 
 
 def test_a_cut_is_never_between_a_call_and_its_result() -> None:

@@ -2,9 +2,11 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast.errors import OverBudget
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant
 from tests.properties.histories import FORMATS, PNG, opened
@@ -79,3 +81,22 @@ def test_a_picture_too_large_is_named_in_its_place() -> None:
         made = s.window()
         assert "too large to send" in json.dumps(made.request("anthropic"))
         assert made.fixes
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_more_pictures_than_a_request_may_show_are_a_stated_repair(
+    format: str, tmp_path: Path
+) -> None:
+    """On Claude: 110 turns with one each, some too large to stand among many."""
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="claude-opus-4-5")
+        for number in range(110):
+            side = 4_000 if number % 50 == 49 else 16
+            size = side.to_bytes(4, "big") * 2
+            shot = Media("image/png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size)
+            s.append(Message("user", (Text(f"turn {number}"), shot)))
+        made = s.window()
+        assert "image" in str(made.request(format))
+        whats = [fix.what for fix in made.fixes]
+        assert sum("100 at most" in what for what in whats) == 10
+        assert sum("over 2,000 pixels" in what for what in whats) == 2

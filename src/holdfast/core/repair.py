@@ -8,7 +8,7 @@ Rule 3: a block is never repaired differently because of a later one, but for wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,11 +16,18 @@ from msgspec.structs import replace
 from holdfast.core.count import MESSAGE, weigh
 from holdfast.core.sendable import can_be_sent, has_utf8
 from holdfast.model.message import Media, Part, Text, ToolCall, ToolResult
+from holdfast.model.pictures import dimensions, media_type
 from holdfast.model.window import Block
 
 INTERRUPTED = "[no result: the call was interrupted]"
 LEFT_OUT = "[The conversation before this point is not shown.]"
 CONTINUE = "[Continue.]"
+TOO_LARGE = "too large to send"
+
+MANY = 20
+"""A request with more pictures than this is one of many pictures (A12)."""
+AT_ONCE = 10
+"""Pictures beyond the limit go by a tenth of it, so that the prefix stays cached meanwhile."""
 
 
 class Fix(Struct, frozen=True, kw_only=True):
@@ -35,6 +42,13 @@ class Limits(Struct, frozen=True, kw_only=True):
     """What the repair has to keep to, by provider."""
 
     image_bytes: int = 5 * 1024 * 1024
+    """How long a picture may be once it is text (base64), or a document as it is."""
+    most_images: int = 0
+    """How many pictures a request may show; 0: any number. Documents are no pictures."""
+    longest_side: int = 0
+    """How many pixels a side of a picture may have; 0: any number."""
+    longest_of_many: int = 0
+    """The same where a request shows more than `MANY` pictures."""
     prefill: bool = False
     """Whether a conversation may end with the assistant's words."""
 
@@ -75,20 +89,100 @@ def text_is_sendable(blocks: list[Block], fixes: list[Fix], limits: Limits) -> l
 
 
 def images_are_small_enough(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
-    """A picture that no provider takes is replaced by a line that says so."""
+    """A picture or document that no provider takes is replaced by a line that says so."""
+
+    def refused(media: Media) -> str:
+        size = len(media.data)
+        if (4 * ((size + 2) // 3) if is_picture(media) else size) > limits.image_bytes:
+            return TOO_LARGE
+        side = limits.longest_side
+        return f"a side is over {side:,} pixels" if side and _longest(media) > side else ""
+
+    return _without_media(blocks, fixes, refused)
+
+
+def images_are_few_enough(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Of more pictures than a request may show, the oldest are left out."""
+    most, shown = limits.most_images, _pictures(blocks)
+    if not most or shown <= most:
+        return blocks
+    step = max(most // AT_ONCE, 1)
+    old = iter(range(shown))
+    gone = -(-(shown - most) // step) * step
+
+    def refused(media: Media) -> str:
+        if not is_picture(media) or next(old) >= gone:
+            return ""
+        return f"a request shows {most:,} at most, and newer ones stay"
+
+    return _without_media(blocks, fixes, refused)
+
+
+def many_images_are_smaller(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
+    """Among many pictures each has to be smaller: one more can make an earlier one illegal."""
+    side = limits.longest_of_many
+    if not side or _pictures(blocks) <= MANY:
+        return blocks
+    why = f"a side is over {side:,} pixels, with more than {MANY} pictures"
+    return _without_media(blocks, fixes, lambda media: why if _longest(media) > side else "")
+
+
+def is_picture(media: Media) -> bool:
+    """Whether a medium is a picture, by its bytes or by what it is said to be."""
+    return media.type.startswith("image/") or media_type(media.data) is not None
+
+
+def _longest(media: Media) -> int:
+    """The longest side in pixels, as the provider will see it; 0 where it cannot be told."""
+    if not is_picture(media):
+        return 0
+    return max(dimensions(media.data) or (media.width, media.height))
+
+
+def _media(block: Block) -> Iterator[Media]:
+    for part in block.parts:
+        if isinstance(part, Media):
+            yield part
+        elif isinstance(part, ToolResult):
+            yield from part.media
+
+
+def _pictures(blocks: Sequence[Block]) -> int:
+    return sum(is_picture(media) for block in blocks for media in _media(block))
+
+
+def _without_media(
+    blocks: list[Block], fixes: list[Fix], refused: Callable[[Media], str]
+) -> list[Block]:
+    """Notes stand for the media that are refused; each block says once why."""
+    return [_noted(block, fixes, refused) for block in blocks]
+
+
+def _noted(block: Block, fixes: list[Fix], refused: Callable[[Media], str]) -> Block:
+    whys: dict[str, None] = {}
+
+    def note(media: Media) -> str:
+        if not (why := refused(media)):
+            return ""
+        kind = "a picture" if is_picture(media) else "a document"
+        whys[f"{kind} left out: {why}"] = None
+        return f"[{media.type} of {len(media.data):,} bytes left out: {why}]"
 
     def shown(part: Part) -> Part:
-        if isinstance(part, Media) and len(part.data) > limits.image_bytes:
-            return Text(f"[{part.type} of {len(part.data):,} bytes left out: too large to send]")
-        if isinstance(part, ToolResult) and part.media:
-            small = tuple(m for m in part.media if len(m.data) <= limits.image_bytes)
-            if len(small) < len(part.media):
-                gone = len(part.media) - len(small)
-                note = f"{part.output}\n[{gone} pictures left out: too large to send]"
-                return replace(part, media=small, output=note)
-        return part
+        if isinstance(part, Media):
+            return Text(told) if (told := note(part)) else part
+        if not isinstance(part, ToolResult) or not part.media:
+            return part
+        notes = [(media, note(media)) for media in part.media]
+        stay = tuple(media for media, told in notes if not told)
+        if len(stay) == len(part.media):
+            return part
+        lines = (part.output, *(told for _, told in notes if told))
+        return replace(part, media=stay, output="\n".join(lines))
 
-    return [_each_part(block, fixes, shown, "a picture too large to send") for block in blocks]
+    parts = tuple(shown(part) for part in block.parts)
+    fixes += [Fix(what=why, source=block.source) for why in whys]
+    return _with(block, parts) if whys else block
 
 
 def nothing_is_empty(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
@@ -224,6 +318,8 @@ def _note(beside: Block, text: str) -> Block:
 STEPS: tuple[Step, ...] = (
     text_is_sendable,
     images_are_small_enough,
+    images_are_few_enough,
+    many_images_are_smaller,
     nothing_is_empty,
     call_ids_are_unique,
     every_call_is_answered,

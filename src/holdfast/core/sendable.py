@@ -1,6 +1,7 @@
-"""Whether a window can be sent as it is: one look at each part, in place of seven repairs.
+"""Whether a window can be sent as it is: one look at each part, in place of every repair.
 
 Rule 1: a window that can be sent is one that repairing would not change; in doubt, it is repaired.
+Rule 2: a window with a picture or document is always in doubt: its limits are the provider's.
 """
 
 from __future__ import annotations

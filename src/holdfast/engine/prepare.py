@@ -292,7 +292,13 @@ def with_blocks(window: Window, fixed: Repaired) -> Window:
 
 def limits_of(profile: Profile) -> Limits:
     """What repairing for this model has to keep to."""
-    return Limits(prefill=profile.can("prefill"))
+    pixels = profile.provider == "anthropic"
+    return Limits(
+        prefill=profile.can("prefill"),
+        most_images=profile.most_images,
+        longest_side=8_000 if pixels else 0,
+        longest_of_many=2_000 if pixels else 0,
+    )
 
 
 def too_large(entry: Entry, room: int) -> OverBudget:
