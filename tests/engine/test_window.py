@@ -26,6 +26,63 @@ REPLY = {
 }
 
 
+REPLIES: dict[str, dict[str, Any]] = {
+    "anthropic": REPLY,
+    "openai-responses": {
+        "id": "resp_1",
+        "object": "response",
+        "model": "claude-sonnet-4-6",
+        "status": "completed",
+        "output": [
+            {
+                "type": "message",
+                "role": "assistant",
+                "id": "msg_1",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "Done.", "annotations": []}],
+            }
+        ],
+        "usage": {
+            "input_tokens": 50,
+            "input_tokens_details": {"cached_tokens": 10},
+            "output_tokens": 3,
+        },
+    },
+    "openai-chat": {
+        "id": "chatcmpl_1",
+        "object": "chat.completion",
+        "model": "claude-sonnet-4-6",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "Done."},
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 50,
+            "completion_tokens": 3,
+            "prompt_tokens_details": {"cached_tokens": 10},
+        },
+    },
+    "gemini": {
+        "responseId": "r1",
+        "modelVersion": "claude-sonnet-4-6",
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": [{"text": "Done."}]},
+                "finishReason": "STOP",
+            }
+        ],
+        "usageMetadata": {
+            "promptTokenCount": 50,
+            "cachedContentTokenCount": 10,
+            "candidatesTokenCount": 3,
+        },
+    },
+}
+
+
 @pytest.fixture
 def hf() -> Iterator[Holdfast]:
     with opened(200_000) as made:
@@ -69,7 +126,7 @@ def test_a_past_request_can_be_rebuilt_to_the_byte(hf: Holdfast, format: str) ->
         "context": {"cwd": "/w"},
     }
     s.window(**told).request(format, max_tokens=77)
-    s.reply(REPLY, format="anthropic")
+    s.reply(REPLIES[format])
     s.user("two")
     s.append(Summary(covers=(Span(1, 2),), text="so far"))
     (call,) = drive(hf.engine.store.calls.calls(s.id))

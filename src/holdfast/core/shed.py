@@ -23,9 +23,10 @@ def weight(head: Head) -> int:
     return sum(head.counts) + MESSAGE if head.kind == "message" else 0
 
 
-def fits(heads: Sequence[Head], room: int) -> bool:
-    """Whether these entries fit."""
-    return sum(map(weight, heads)) <= room
+def asking(heads: Sequence[Head]) -> int:
+    """The index where the newest turn begins, by roles alone; `len(heads)` where nobody asks."""
+    users = [index for index, head in enumerate(heads) if head.role == "user"]
+    return users[-1] if users else len(heads)
 
 
 def cut(heads: Sequence[Head], room: int) -> int:

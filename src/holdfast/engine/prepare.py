@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints, weighed
-from holdfast.core.boundary import is_request
+from holdfast.core.boundary import is_request, just_asked
 from holdfast.core.budget import budget as allot
-from holdfast.core.budget import largest
 from holdfast.core.calibrate import excess
-from holdfast.core.count import MESSAGE
+from holdfast.core.count import MESSAGE, weigh_body
 from holdfast.core.estimate import recurring
 from holdfast.core.fold import fold
 from holdfast.core.refusal import cured
 from holdfast.core.repair import Limits, Repaired, repair
-from holdfast.core.shed import LEAVES, cut, legal, weight
+from holdfast.core.secrets import redact
+from holdfast.core.shed import LEAVES, asking, cut, legal, weight
 from holdfast.engine import load, surround
 from holdfast.engine.counting import Counting, Shown, tuned
+from holdfast.engine.overbudget import floor_error, too_large
 from holdfast.engine.surround import Given
 from holdfast.errors import OverBudget
 from holdfast.model import wire
-from holdfast.model.log import Entry, Folded, Head, Summary
+from holdfast.model.log import Body, Context, Entry, Folded, Head, Summary
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.span import OPEN, Span, Spans, clip
+from holdfast.model.span import OPEN, Span, Spans, clip, within
 from holdfast.model.view import View
 from holdfast.model.window import Budget, Window
 from holdfast.ports import Log
@@ -73,15 +75,14 @@ class Preparation:
     async def window(self, *, write: bool, compact: bool) -> Prepared:
         """The window to send now; sheds first, where allowed, when the log no longer fits."""
         view = await self._session.view()
-        if write and (told := await self._news(view.folded)):
-            await self._session.append_all(told)
-            view = await self._session.view()
+        if told := await self._news(view):
+            view = await self._told(view, told, write=write)
         counting = await self._counting(write=write)
         around, budget = await self._around(view.folded)
         limit, aim = counting.hopeful(budget), counting.careful(budget)
         attempts = ATTEMPTS if compact else 0
         while True:
-            if attempts and (marker := await self._shed(view, around, limit, aim)):
+            if attempts and (marker := await self._shed_or_ask(view, around, limit, aim)):
                 view = await self._marked(view, marker, write=write)
                 around, budget = await self._around(view.folded)
             made = await self._settled(view, around, budget, counting)
@@ -103,7 +104,7 @@ class Preparation:
         seen = await self._seen(view)
         window, fixed = self._assembled(seen, around, budget)
         estimated = counting.estimated(window)
-        shown = Shown(seen.messages, view)
+        shown = Shown([entry for entry in seen.messages if entry.seq <= view.last], view)
         count = await counting.settled(window, estimated, shown)
         return Prepared(
             window=weighed(window, count, self._policy),
@@ -112,6 +113,13 @@ class Preparation:
             estimated=estimated,
             worth=window.tokens.tokens / max(budget.room + excess(count, budget), 1) * CAREFUL,
         )
+
+    async def _told(self, view: View, news: tuple[Body, ...], *, write: bool) -> View:
+        """The view once what has changed around is told, or would be."""
+        if not write:
+            return self._as_if(view, *news)
+        await self._session.append_all(news)
+        return await self._session.view()
 
     async def _marked(self, view: View, marker: Summary, *, write: bool) -> View:
         """The view once a marker stands, or would stand."""
@@ -133,13 +141,25 @@ class Preparation:
         fixed = repair(blocks, limits_of(self._profile))
         return with_blocks(window, fixed), fixed
 
-    async def _news(self, folded: Folded) -> tuple[Any, ...]:
-        newest = await surround.snapshot(self._log, self._session.id, folded.context)
-        return surround.news(newest, self._given.sections)
+    async def _news(self, view: View) -> tuple[Body, ...]:
+        """What is to be told because it is not as the newest snapshot has it."""
+        secrets = self._session.secrets
+        now = {name: redact(text, secrets) for name, text in self._given.sections.items()}
+        newest = await self._snapshot(view.folded.context)
+        first = newest is None and bool(now)
+        begun = first and await surround.begun(self._log, view)
+        return surround.news(newest, now, begun=begun)
+
+    async def _snapshot(self, seq: int) -> dict[str, str] | None:
+        told = next((entry.body for entry in self._pretended if entry.seq == seq), None)
+        if isinstance(told, Context):
+            return told.sections
+        return await surround.snapshot(self._log, self._session.id, seq)
 
     async def _around(self, folded: Folded) -> tuple[Surroundings, Budget]:
         log, id = self._log, self._session.id
-        base = await surround.snapshot(log, id, folded.base) or self._given.sections
+        shown = await self._snapshot(folded.base)
+        base = self._given.sections if shown is None else shown
         pins = await surround.pinned(log, id, folded) if folded.pins else []
         around = surround.surroundings(self._given, base, pins)
         system = recurring(around.system) + around.tools_tokens
@@ -148,7 +168,7 @@ class Preparation:
     async def _seen(self, view: View) -> Seen:
         return Seen(
             folded=view.folded,
-            messages=await self._session.visible.messages(view),
+            messages=(*await self._session.visible.messages(view), *self._as_if_said(view)),
             summaries=await self._summaries(view),
             repairs=await self._repairs(view),
         )
@@ -159,14 +179,44 @@ class Preparation:
 
     async def _summaries(self, view: View) -> tuple[Entry, ...]:
         written = await load.summaries(self._log, view)
-        return (*sorted(written, key=lambda entry: entry.seq), *self._pretended)
+        pretended = (entry for entry in self._pretended if isinstance(entry.body, Summary))
+        return (*sorted(written, key=lambda entry: entry.seq), *pretended)
 
-    def _as_if(self, view: View, marker: Summary) -> View:
-        """The view as it would be with a marker appended."""
-        at = max([view.session.head, *(entry.seq for entry in self._pretended)]) + 1
-        entry = Entry(id="preview", session=view.session.id, seq=at, body=marker, created=0)
-        self._pretended = (entry,)
-        return View(session=view.session, folded=fold([entry], view.folded), last=view.last)
+    def _as_if(self, view: View, *bodies: Body) -> View:
+        """The view as it would be with these appended; a summary takes over one pretended before.
+
+        Its `last` stays: what is only pretended must not be asked of the store.
+        """
+        entries = tuple(
+            Entry(
+                id="preview",
+                session=view.session.id,
+                seq=seq,
+                body=body,
+                created=0,
+                counts=weigh_body(body),
+            )
+            for seq, body in enumerate(bodies, _newest(view) + 1)
+        )
+        before = [entry for entry in self._pretended if not isinstance(entry.body, Summary)]
+        self._pretended = (*before, *entries)
+        return View(session=view.session, folded=fold(entries, view.folded), last=view.last)
+
+    def _as_if_said(self, view: View, first: int = 0) -> tuple[Entry, ...]:
+        """The messages that are only pretended, from an entry on."""
+        said = (entry for entry in self._pretended if entry.is_message and entry.seq >= first)
+        return tuple(entry for entry in said if within(entry.seq, view.folded.visible))
+
+    async def _shed_or_ask(
+        self, view: View, around: Surroundings, limit: Budget, aim: Budget
+    ) -> Summary | None:
+        """The same as shedding, but where the policy asks the user nothing is refused."""
+        try:
+            return await self._shed(view, around, limit, aim)
+        except OverBudget:
+            if self._policy.asks_before_overlong:
+                return None
+            raise
 
     async def _shed(
         self, view: View, around: Surroundings, limit: Budget, aim: Budget
@@ -174,17 +224,22 @@ class Preparation:
         """The marker that makes it fit the aim; None where it fits the limit as it is."""
         floor = await self._floor(view, around, limit)
         if floor.over:
-            raise floor_error(floor)
-        most = _left(limit, floor)
-        few = await self._session.visible.few(view)
-        if few is not None and sum(map(_weight, few)) <= most:
+            raise floor_error(floor, (await self._around(view.folded))[1].room)
+        few = await self._few(view)
+        if few is not None and sum(map(_weight, few)) <= _left(limit, floor, _asked_for(few)):
             return None
-        heads = await self._heads(view, most)
+        heads = await self._heads(view, limit.room)
+        turn = sum(map(weight, heads[asking(heads) :]))
+        most = _left(limit, floor, turn)
         if sum(map(weight, heads)) <= most:
             return None
-        keep = cut(heads, int(_left(aim, floor) * LEAVES))
+        keep = cut(heads, int(_left(aim, floor, turn) * LEAVES))
         marker = await self._marker(view, heads, keep, most)
         return marker if marker.covers else None
+
+    async def _few(self, view: View) -> tuple[Entry, ...] | None:
+        few = await self._session.visible.few(view)
+        return None if few is None else (*few, *self._as_if_said(view))
 
     async def _floor(self, view: View, around: Surroundings, budget: Budget) -> Window:
         """What is in the window whatever is shed: everything but the conversation."""
@@ -194,7 +249,7 @@ class Preparation:
 
     async def _heads(self, view: View, room: int) -> list[Head]:
         """The newest heads, until they fill more than the room or there are no more."""
-        found: list[Head] = []
+        found = [_head(entry) for entry in self._as_if_said(view)]
         left: Spans = view.spans
         while left and sum(map(weight, found)) <= room:
             page = await self._log.heads(view.session.id, left, limit=PAGE)
@@ -207,16 +262,17 @@ class Preparation:
     async def _marker(self, view: View, heads: list[Head], keep: int, room: int) -> Summary:
         first = heads[keep].seq if keep < len(heads) else OPEN
         stay = await messages(self._log, view.session.id, clip(view.spans, first))
+        stay = (*stay, *self._as_if_said(view, first))
         start = legal(stay, 0)
         while start < len(stay) and sum(map(_weight, stay[start:])) > room:
             start = legal(stay, start + 1)
         asked = await self._asked(view, stay[start:])
-        last = (stay[start].seq if start < len(stay) else view.last + 1) - 1
+        last = stay[start].seq - 1 if start < len(stay) else _newest(view)
         taken = sum(map(_weight, stay[start:])) + (_weight(asked) if asked else 0)
         if asked and taken > room:
-            raise too_large(asked, room)
+            raise too_large(asked.seq, _weight(asked), await self._really(view), room)
         return Summary(
-            covers=clip(view.spans, 1, last),
+            covers=clip(replace(view, last=_newest(view)).spans, 1, last),
             text=LEFT.format(last=last),
             kept=(asked.seq,) if asked else (),
             merges=await self._shed_before(view),
@@ -226,6 +282,11 @@ class Preparation:
             tokens_before=sum(map(weight, heads)),
             tokens_after=taken,
         )
+
+    async def _really(self, view: View) -> int:
+        """What is left for what was just asked by the budget itself, with no hope added."""
+        around, budget = await self._around(view.folded)
+        return max(0, budget.room - (await self._floor(view, around, budget)).tokens.tokens)
 
     async def _asked(self, view: View, stay: tuple[Entry, ...]) -> Entry | None:
         """What was just asked, where it would not stay by itself."""
@@ -256,9 +317,25 @@ LEFT = (
 )
 
 
-def _left(budget: Budget, floor: Window) -> int:
-    """What a budget leaves for the conversation."""
-    return min(budget.room - floor.tokens.tokens, budget.history)
+def _newest(view: View) -> int:
+    """The newest entry of a view, be it only pretended."""
+    return max(view.last, view.folded.epoch)
+
+
+def _head(entry: Entry) -> Head:
+    role = entry.body.role if isinstance(entry.body, Message) else ""
+    return Head(id=entry.id, seq=entry.seq, kind="message", role=role, counts=entry.counts)
+
+
+def _left(budget: Budget, floor: Window, turn: int) -> int:
+    """What a budget leaves for the conversation; a cap on history is none on the current turn."""
+    return min(budget.room - floor.tokens.tokens, budget.history + turn)
+
+
+def _asked_for(entries: Sequence[Entry]) -> int:
+    """What the current turn takes."""
+    bodies = [entry.body for entry in entries if isinstance(entry.body, Message)]
+    return sum(map(_weight, entries[just_asked(bodies) :]))
 
 
 def _weight(entry: Entry) -> int:
@@ -298,22 +375,4 @@ def limits_of(profile: Profile) -> Limits:
         most_images=profile.most_images,
         longest_side=8_000 if pixels else 0,
         longest_of_many=2_000 if pixels else 0,
-    )
-
-
-def too_large(entry: Entry, room: int) -> OverBudget:
-    """What is said when what was just asked does not fit by itself."""
-    return OverBudget(
-        f"what was just asked (entry {entry.seq}) takes about {_weight(entry):,} tokens and only "
-        f"{room:,} are left for it; shorten it, attach it as a file, or use a model with a larger "
-        "window"
-    )
-
-
-def floor_error(window: Window) -> OverBudget:
-    """What is said when not even the rest fits, naming what takes most."""
-    names = ", ".join(f"{b.source} ({b.tokens:,})" for b in largest(window.blocks))
-    return OverBudget(
-        f"{window.tokens.tokens:,} tokens do not fit the {window.budget.room:,} of {window.model}: "
-        f"the largest are {names}"
     )

@@ -14,9 +14,8 @@ from holdfast.core.price import cost
 from holdfast.core.refusal import remedy
 from holdfast.core.secrets import redact
 from holdfast.engine import surround
-from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation, floor_error
-from holdfast.engine.replies import body_of, format_of
+from holdfast.engine.replies import read_reply
 from holdfast.engine.surround import Given
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import AssumedModel, Misuse
@@ -69,7 +68,8 @@ class Turns:
 
     def __init__(self, session: OpenSession) -> None:
         self._session = session
-        self._sent: Sent | None = None
+        self._sent: dict[str, Sent] = {}
+        """The newest request of each format, until a reply comes."""
         self._assumed: set[str] = set()
         """Models that were told to be unknown."""
 
@@ -157,13 +157,13 @@ class Turns:
 
     def _remember(self, window: PreparedWindow, format: str, body: bytes, options: Options) -> None:
         now = self._session.now()
-        self._sent = Sent(format=format, body=body, options=options, window=window, started=now)
+        sent = Sent(format=format, body=body, options=options, window=window, started=now)
+        self._sent = {**self._sent, format: sent}
 
     async def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
-        body = body_of(response)
-        name = format or (self._sent.format if self._sent else format_of(body))
-        return await self.record(codec(name).decode(body))
+        reply, found = read_reply(response, format)
+        return await self.record(reply, found)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on.
@@ -181,10 +181,10 @@ class Turns:
             Repair(rule=cure.rule, action=cure.action, owner=provider, reason=told)
         )
 
-    async def record(self, reply: Reply) -> Entry:
+    async def record(self, reply: Reply, format: str = "") -> Entry:
         """Append a decoded reply with its call."""
-        session, sent = self._session, self._sent
-        self._sent = None
+        session, sent = self._session, self._sent.get(format)
+        self._sent = {}
         now = session.now()
         model = reply.model or session.info.model
         profile = session.catalogue.profile(model) if model else None
