@@ -1,0 +1,48 @@
+"""What is said when something cannot be made to fit: in the model's own numbers."""
+
+from __future__ import annotations
+
+from holdfast.core.budget import largest
+from holdfast.core.count import tool_text
+from holdfast.core.estimate import recurring
+from holdfast.errors import OverBudget
+from holdfast.model.window import Block, Tool, Window
+
+
+def too_large(seq: int, takes: int, room: int, estimated: int) -> OverBudget:
+    """What is said when what was just asked does not fit by itself.
+
+    It takes more than the room that was estimated for it; the real one is told.
+    """
+    takes = round(takes * _worth(room, estimated))
+    return OverBudget(
+        f"what was just asked (entry {seq}) takes about {takes:,} tokens and only "
+        f"{room:,} are left for it; shorten it, attach it as a file, or use a model with a larger "
+        "window"
+    )
+
+
+def floor_error(window: Window, room: int = 0) -> OverBudget:
+    """What is said when not even the rest fits, naming what takes most.
+
+    The room is the real one, where the window's own budget is one that was tuned to estimates.
+    """
+    room = room or window.budget.room
+    worth = _worth(room, window.budget.room)
+    items = largest((*window.blocks, *map(_as_block, window.tools)))
+    names = ", ".join(f"{item.source} ({round(item.tokens * worth):,})" for item in items)
+    return OverBudget(
+        f"{round(window.tokens.tokens * worth):,} tokens do not fit the {room:,} of "
+        f"{window.model}: the largest are {names}"
+    )
+
+
+def _worth(room: int, estimated: int) -> float:
+    """How many real tokens an estimated one stands for, where fewer of them fill the room."""
+    return max(1.0, room / estimated) if estimated > 0 else 1.0
+
+
+def _as_block(tool: Tool) -> Block:
+    """A tool as something that takes room, like a block."""
+    tokens, source = recurring(tool_text(tool)), f"tool {tool.name}"
+    return Block(section="tools", role="system", parts=(), tokens=tokens, source=source)
