@@ -170,6 +170,20 @@ def test_two_windows_are_compared(hf: Holdfast) -> None:
     assert changed.lost == sum(block.tokens for block in calls[2].window.blocks)
 
 
+def test_a_fork_can_explain_what_was_said_before_it(hf: Holdfast) -> None:
+    s = hf.session(model="claude-sonnet-4-6")
+    s.user("hi")
+    s.window(system="Be brief.").request("anthropic")
+    reply = s.reply(REPLY)
+    other = s.fork()
+    other.user("go on")
+    told = other.explain(reply.id)
+    assert told.matches is True
+    assert other.snapshot().used_tokens == 50
+    assert next(line.section for line in other.explain_now().lines) == "system"
+    assert "no reply" in other.explain("1").note
+
+
 def test_explain_says_where_two_requests_part(hf: Holdfast) -> None:
     s = hf.session(model="m")
     replies = []

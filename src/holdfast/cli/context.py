@@ -66,6 +66,7 @@ def as_value(told: Explained) -> dict[str, Any]:
         "room": told.room,
         "over": max(0, told.tokens - told.room),
         "call": told.call.id if told.call else None,
+        "note": told.note,
         "matches": told.matches,
         "sections": sections(told.lines),
         "blocks": [_fields(line) for line in told.lines],
@@ -160,6 +161,8 @@ def block_table(told: Explained) -> Any:
 
 def _notes(told: Explained) -> list[str]:
     notes = [f"Entry {a.seq} and on: {a.why}." for a in told.absent]
+    if told.note:
+        notes.append(told.note)
     if told.matches is not None:
         same = "is byte for byte" if told.matches else "differs from"
         notes.append(f"The request rebuilt from the log {same} the one that was sent.")

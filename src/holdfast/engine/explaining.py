@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert
@@ -16,7 +17,7 @@ from holdfast.engine.surround import Given
 from holdfast.engine.window import request_hash
 from holdfast.errors import Unknown
 from holdfast.model import wire
-from holdfast.model.log import Clear, Entry, Rewind, Summary
+from holdfast.model.log import Clear, Entry, Rewind, Session, Summary
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING, Span
@@ -38,6 +39,8 @@ class Explained(Struct, frozen=True, kw_only=True):
     matches: bool | None = None
     """Whether the request rebuilt now is the one that was sent; None where none was recorded."""
     absent: tuple[Absence, ...] = ()
+    note: str = ""
+    """What else there is to say of it."""
     difference: Difference | None = None
     """Where it parts from the request it was compared with."""
 
@@ -67,15 +70,37 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
 
 
 async def call_of(session: OpenSession, entry: str) -> Call | None:
-    """The call whose reply an entry is."""
+    """The call whose reply an entry is, also where it was made before a fork."""
     id = (await session.entry(entry)).id
-    after = ""
-    while page := await session.store.calls.calls(session.id, after=after):
-        found = next((call for call in page if call.entry == id), None)
+    async for home in _line(session):
+        after = ""
+        while page := await session.store.calls.calls(home.id, after=after):
+            found = next((call for call in page if call.entry == id), None)
+            if found:
+                return found
+            after = page[-1].id
+    return None
+
+
+async def newest_call(session: OpenSession) -> Call | None:
+    """The call that was made last in a session's line."""
+    last = session.info.head
+    async for home in _line(session):
+        calls = await session.store.calls.newest(home.id)
+        found = next((call for call in calls if call.head <= last), None)
         if found:
             return found
-        after = page[-1].id
+        last = min(last, home.fork)
     return None
+
+
+async def _line(session: OpenSession) -> AsyncIterator[Session]:
+    """The session, and those it was forked from, nearest first."""
+    home = await session.refresh()
+    yield home
+    while home.parent:
+        home = await session.store.sessions.session(home.parent)
+        yield home
 
 
 async def explain_session(
@@ -88,10 +113,11 @@ async def explain_session(
     """
     if given:
         return await _explain_preview(session, **given)
-    newest = await session.store.calls.newest(session.id, 1)
-    call = await call_of(session, entry) if entry else next(iter(newest), None)
+    call = await call_of(session, entry) if entry else await newest_call(session)
     if not (call and call.given):
-        return await explain_now(session)
+        why = f"Entry {entry} is no reply to a request made here" if entry else ""
+        note = f"{why}: this is what would be sent now." if why else ""
+        return replace(await explain_now(session), note=note)
     told = await _of_call(session, call)
     if not against:
         return told
@@ -115,9 +141,9 @@ async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
 
 async def explain_now(session: OpenSession) -> Explained:
     """What would be sent now, with the system prompt and tools of the newest call."""
-    newest = await session.store.calls.newest(session.id, 1)
-    given = await _given(session, newest[0]) if newest and newest[0].given else Given()
-    model = session.info.model or given.model or (newest[0].model if newest else "") or "unknown"
+    newest = await newest_call(session)
+    given = await _given(session, newest) if newest and newest.given else Given()
+    model = session.info.model or given.model or (newest.model if newest else "") or "unknown"
     given = replace(given, model=model, policy=given.policy or session.info.policy)
     profile = session.catalogue.profile(model)
     turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
@@ -133,7 +159,7 @@ async def explain_now(session: OpenSession) -> Explained:
 
 
 async def _given(session: OpenSession, call: Call) -> Given:
-    return wire.decode(await session.store.calls.kept(session.id, call.given), Given)
+    return wire.decode(await session.store.calls.kept(call.session, call.given), Given)
 
 
 async def _of_call(session: OpenSession, call: Call) -> Explained:
@@ -208,6 +234,7 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
             total, spent = total + call.usage, spent + (call.cost or 0)
             last = call if call.cause == "turn" else last
         after = page[-1].id
+    last = last or await newest_call(session)
     window = session.catalogue.profile((last.model if last else "") or session.info.model).window
     used = last.usage.prompt if last else 0
     return BudgetSnapshot(
@@ -216,7 +243,7 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
         used_percentage=round(100 * used / window, 1),
         remaining_tokens=max(0, window - used),
         session_cost_usd=dollars(spent),
-        session_duration_ms=max(0, (last.ended or last.started) - first) if last else 0,
+        session_duration_ms=max(0, (last.ended or last.started) - first) if last and first else 0,
         total_input_tokens=total.prompt,
         total_output_tokens=total.output,
         last_call_usage=CallUsage.of(last.usage) if last else None,
