@@ -217,10 +217,17 @@ class Source(Protocol):
     """Something that has text for a section of the window."""
 
     name: str
+    """What it is called when something is wrong with it."""
     section: SectionName
+    """instructions, memory, repo_map, read_only_files, context, chat_files or reminder; its text
+    stands behind what the caller gave for the same section."""
 
     async def text(self, allowance: int) -> str:
-        """Its text, of at most this many tokens by estimate; empty when it has nothing to say."""
+        """Its text, of at most this many tokens by estimate; empty when it has nothing to say.
+
+        It is asked once for each window. What goes beyond the allowance is cut at the end of a
+        line, and a note says how much was left out.
+        """
         ...
 
 

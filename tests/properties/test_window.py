@@ -18,7 +18,8 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.errors import OverBudget
 from holdfast.model import wire
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from holdfast.model.window import Block
+from holdfast.model.window import Block, Window
+from tests.properties.around import AROUND, CLAUDE, SHARE, answer, kept
 from tests.properties.histories import FORMATS, histories, live, opened, replies, requests, said
 
 EXAMPLES = int(os.environ.get("HOLDFAST_HISTORIES", "40"))
@@ -109,23 +110,46 @@ def _only_results(message: Any) -> bool:
 
 
 @lawful
-@given(histories, WINDOWS, st.integers(0, 30))
+@given(st.lists(st.tuples(histories, AROUND), min_size=1, max_size=4), WINDOWS, SHARE)
 def test_instructions_pins_and_tools_are_the_same_after_every_compaction(
-    history: list[Any], window: int, at: int
+    turns: list[tuple[list[Any], dict[str, Any]]], window: int, durable: bool
 ) -> None:
-    """Law 7."""
-    with opened(window) as hf:
-        s = hf.session(model="gpt-5.5")
+    """Law 7: what was told last is there, in its section or at the tail, and nothing after it."""
+    with kept(window, durable) as hf:
+        s = hf.session(model=CLAUDE)
         s.append(_pin())
-        told = {"instructions": "Always write tests.", "context": {"cwd": "/work"}}
-        made = prepared(s, "gpt-5.5", **told)
-        live(s, [step for step in history if not (isinstance(step, tuple) and step[0] == "window")])
-        s.user("go on")
-        again = prepared(s, "gpt-5.5", **told)
-        if made and again:
-            for section in ("instructions", "pins", "system"):
-                assert _texts(made, section) == _texts(again, section), section
-            assert made.window.tools == again.window.tools
+        for history, told in turns:
+            live(s, _compactions(history))
+            s.user("go on")
+            made = prepared(s, CLAUDE, **told)
+            if made:
+                newest = _about_instructions(made)
+                wanted = told.get("instructions", "no longer applies")
+                assert wanted in newest[-1] if newest else "instructions" not in told
+                assert "Never touch production." in str(_texts(made, "pins"))
+                assert _texts(made, "system") == ["be brief"]
+                assert [tool.name for tool in made.window.tools] == [TOOL["name"]]
+                answer(s, made)
+
+
+def _compactions(history: list[Any]) -> list[Any]:
+    """Summaries as they are made, from the beginning on; what is cleared by hand is gone."""
+    steps: list[Any] = []
+    for step in history:
+        kind = step[0] if isinstance(step, tuple) else ""
+        if kind not in ("window", "clear"):
+            steps.append(("summary", 1, step[2]) if kind == "summary" else step)
+    return steps
+
+
+def _about_instructions(made: PreparedWindow) -> list[str]:
+    return [
+        part.text
+        for block in made.blocks
+        for part in block.parts
+        if isinstance(part, Text)
+        and (block.section == "instructions" or "The section 'instructions'" in part.text)
+    ]
 
 
 def _pin() -> Any:
@@ -199,10 +223,37 @@ def _asking_anew(reply: dict[str, Any]) -> dict[str, Any]:
     return reply | {"say": Message("assistant", parts)}
 
 
+@lawful
+@given(histories, st.lists(AROUND, min_size=2, max_size=5), st.sampled_from(FORMATS), SHARE)
+def test_what_changes_around_leaves_what_was_cached_a_prefix(
+    history: list[Any], turns: list[dict[str, Any]], format: str, durable: bool
+) -> None:
+    """Law 8: chat files and reminder change each turn, the rest is told at the tail."""
+    with kept(200_000, durable) as hf:
+        s = hf.session(model=CLAUDE)
+        live(s, history)
+        s.user("first")
+        old: list[bytes] = []
+        for number, told in enumerate(turns):
+            more = {"chat_files": f"file {number}", "reminder": f"reminder {number}"}
+            made = prepared(s, CLAUDE, **told, **more)
+            assert made is not None
+            assert _blocks(made, format)[: len(old)] == old
+            last = made.window.breakpoints[-1]
+            cached = replace(made.window, blocks=made.window.blocks[: last + 1])
+            assert len(cached.blocks) == len(made.blocks) - 2
+            old = _encoded(cached, made, format)
+            answer(s, made)
+            s.user(f"next {number}")
+
+
 def _blocks(made: PreparedWindow, format: str) -> list[bytes]:
     """The encoding of each block by itself, breakpoints left out."""
-    encoder = codec(format)
-    request = encoder.encode(made.window, made.profile, made._chosen({"cache": False}))
+    return _encoded(made.window, made, format)
+
+
+def _encoded(window: Window, made: PreparedWindow, format: str) -> list[bytes]:
+    request = codec(format).encode(window, made.profile, made._chosen({"cache": False}))
     for key in ("messages", "input", "contents"):
         if key in request:
             return [wire.encode(item) for item in _leaves(request[key])]

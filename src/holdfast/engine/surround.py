@@ -1,14 +1,17 @@
 """What surrounds the conversation: given by the caller, asked of sources, remembered as a snapshot.
 
 Sections that do not change from call to call are shown as the snapshot in force has them. When one
-of them changes, what is new is told once by a message at the tail, and a new snapshot is appended;
-from the next compaction on the section itself shows it (law 8).
+of them changes, or appears once the conversation has begun, what is new is told once by a message
+at the tail, and a new snapshot is appended; from the next compaction on the section itself shows it
+(law 8).
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -16,13 +19,15 @@ from msgspec.structs import replace
 from holdfast.core.assemble import Surroundings
 from holdfast.core.budget import budget as allot
 from holdfast.core.count import weigh_tools
-from holdfast.core.estimate import recurring
+from holdfast.core.estimate import estimate, recurring
 from holdfast.core.scaffold import environment, wrap
+from holdfast.errors import Misuse
 from holdfast.model.log import Body, Context, Entry, Folded
 from holdfast.model.message import Message, Text
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.span import Span
+from holdfast.model.span import Span, clip
+from holdfast.model.view import View
 from holdfast.model.window import Budget, SectionName, Tool
 from holdfast.ports import Log, Source
 
@@ -34,6 +39,14 @@ SNAPSHOT: tuple[SectionName, ...] = (
     "context",
 )
 """The sections that a snapshot holds."""
+
+SOURCED: tuple[SectionName, ...] = (*SNAPSHOT, "chat_files", "reminder")
+"""The sections that sources may fill."""
+
+PAGE = 256
+"""How many heads are read at once, newest first."""
+
+_KEY = re.compile(r"[A-Za-z_][\w.-]*")
 
 
 class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -72,55 +85,137 @@ def _tool(told: dict[str, Any]) -> Tool:
 
 async def consult(sources: Sequence[Source], budget: Budget) -> dict[str, str]:
     """The text of each source, asked once, each within its allowance."""
+    for source in sources:
+        _check(source)
     texts: dict[str, str] = {}
     for source in sources:
         allowance = int(getattr(budget, source.section, 0) or budget.room // 8)
-        text = await source.text(allowance)
-        if text:
-            texts[source.section] = "\n\n".join(filter(None, (texts.get(source.section), text)))
+        text = fitting(await _asked(source, allowance), allowance, source.section)
+        texts[source.section] = _joined(texts.get(source.section, ""), text)
     return texts
 
 
-async def snapshot(log: Log, session: str, seq: int) -> dict[str, str]:
-    """The sections of a Context marker; none where there is no such marker."""
-    if not seq:
-        return {}
-    found = await log.read(session, (Span(seq, seq),))
+def _check(source: Source) -> None:
+    if source.section not in SOURCED:
+        raise Misuse(
+            f"the source {_name(source)!r} has text for {source.section!r}, which no source may "
+            f"fill; these may be: {', '.join(SOURCED)}"
+        )
+
+
+async def _asked(source: Source, allowance: int) -> str:
+    try:
+        text = cast("object", await source.text(allowance))
+    except Exception as error:
+        raise Misuse(
+            f"the source {_name(source)!r} failed ({type(error).__name__}: {error}); "
+            "mend it, or leave it out"
+        ) from error
+    if not isinstance(text, str):
+        raise Misuse(
+            f"the source {_name(source)!r} gave {type(text).__name__}, not text; "
+            "give an empty text where there is nothing to say"
+        )
+    return text
+
+
+def _name(source: Source) -> str:
+    return str(getattr(source, "name", "") or type(source).__name__)
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def fitting(text: str, allowance: int, section: str) -> str:
+    """A text within its allowance, cut at the end of a line; what was left out is stated."""
+    whole = estimate(text)
+    if whole <= allowance:
+        return text
+    lines = text.splitlines(keepends=True)
+
+    def shortened(many: int) -> str:
+        kept = "".join(lines[:many]).rstrip("\n")
+        note = f"[… {whole - estimate(kept):,} more tokens of {section} left out]"
+        return "\n".join(filter(None, (kept, note)))
+
+    many = bisect_right(range(1, len(lines)), allowance, key=lambda n: estimate(shortened(n)))
+    while many and estimate(shortened(many)) > allowance:
+        many -= 1
+    return shortened(many)
+
+
+async def snapshot(log: Log, session: str, seq: int) -> dict[str, str] | None:
+    """The sections of a Context marker; None where there is no such marker."""
+    found = await log.read(session, (Span(seq, seq),)) if seq else ()
     body = found[0].body if found else None
-    return body.sections if isinstance(body, Context) else {}
+    return body.sections if isinstance(body, Context) else None
 
 
-def news(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Body, ...]:
-    """What to append because the surroundings differ from the newest snapshot."""
-    if dict(before) == dict(now):
+async def begun(log: Log, view: View) -> bool:
+    """Whether a model has answered in what a view shows, so that its beginning was sent."""
+    if view.folded.summaries:
+        return True
+    left = view.spans
+    while left and (heads := await log.heads(view.session.id, left, limit=PAGE)):
+        if any(head.role == "assistant" for head in heads):
+            return True
+        left = clip(left, 1, heads[0].seq - 1)
+    return False
+
+
+def news(
+    before: Mapping[str, str] | None, now: Mapping[str, str], *, begun: bool = False
+) -> tuple[Body, ...]:
+    """What to append because the surroundings differ from the newest snapshot.
+
+    The first snapshot is silent: its sections show it. Not so once the conversation has begun: then
+    an empty one comes first, so that what was sent already stays a prefix.
+    """
+    if before is not None:
+        return _told(before, now)
+    if not now:
         return ()
-    marker = Context(sections=dict(now))
-    if not before:
-        return (marker,)
-    changed = {name: text for name, text in now.items() if before.get(name) != text}
+    if begun:
+        return (Context(sections={}), *_told({}, now))
+    return (Context(sections=dict(now)),)
+
+
+def _told(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Body, ...]:
+    told: list[Text] = []
+    for name, text in now.items():
+        if before.get(name) != text:
+            told += _changed(name, before.get(name, ""), text)
     gone = [name for name in before if name not in now]
-    return (Message("user", _told(before, changed, gone)), marker)
+    told += [_reminder(f"The section {name!r} no longer applies.") for name in gone]
+    return (Message("user", tuple(told)), Context(sections=dict(now))) if told else ()
 
 
-def _told(
-    before: Mapping[str, str], changed: Mapping[str, str], gone: Sequence[str]
-) -> tuple[Text, ...]:
-    parts: list[Text] = []
-    for name, text in changed.items():
-        if name == "context":
-            parts.append(Text(environment(_changed_values(before, text)), "environment_context"))
-        else:
-            told = f"The section {name!r} has changed. It now reads:\n{text}"
-            parts.append(Text(wrap("system-reminder", told), "system-reminder"))
-    for name in gone:
-        told = f"The section {name!r} no longer applies."
-        parts.append(Text(wrap("system-reminder", told), "system-reminder"))
-    return tuple(parts)
+def _changed(name: str, old: str, new: str) -> list[Text]:
+    if name == "context" and _is_values(old) and _is_values(new):
+        return _changed_values(values(old), values(new))
+    what = "has changed. It now reads" if old else "is new. It reads"
+    return [_reminder(f"The section {name!r} {what}:\n{new}")]
 
 
-def _changed_values(before: Mapping[str, str], text: str) -> dict[str, str]:
-    old, new = values(before.get("context", "")), values(text)
-    return {key: value for key, value in new.items() if old.get(key) != value}
+def _changed_values(old: Mapping[str, str], new: Mapping[str, str]) -> list[Text]:
+    told: list[Text] = []
+    if changed := {key: value for key, value in new.items() if old.get(key) != value}:
+        told.append(Text(environment(changed), "environment_context"))
+    if gone := [key for key in old if key not in new]:
+        told.append(_reminder(f"Of the context, these no longer apply: {', '.join(gone)}."))
+    return told
+
+
+def _reminder(text: str) -> Text:
+    return Text(wrap("system-reminder", text), "system-reminder")
+
+
+def _is_values(text: str) -> bool:
+    """Whether a context section is nothing but values, so that a difference can be told by key."""
+    pairs = [line.partition(": ") for line in text.splitlines() if line]
+    keys = [key for key, mark, _ in pairs if mark and _KEY.fullmatch(key)]
+    return len(set(keys)) == len(pairs)
 
 
 def values(text: str) -> dict[str, str]:
@@ -167,9 +262,10 @@ async def completed(
     """What was given, with the sections that were told and those the sources have to say."""
     system = recurring(given.system) + weigh_tools(given.tools)
     texts = await consult(sources, allot(profile, policy.budget, system))
-    merged = {**{name: text for name, text in told.items() if text}, **texts}
+    merged = {name: _joined(told.get(name, ""), texts.get(name, "")) for name in SNAPSHOT}
     return replace(
         given,
-        sections={name: merged[name] for name in SNAPSHOT if merged.get(name)},
-        chat_files="\n\n".join(filter(None, (given.chat_files, merged.get("chat_files", "")))),
+        sections={name: text for name, text in merged.items() if text},
+        chat_files=_joined(given.chat_files, texts.get("chat_files", "")),
+        reminder=_joined(given.reminder, texts.get("reminder", "")),
     )
