@@ -65,6 +65,14 @@ def test_a_result_whose_call_is_gone_is_told_as_text() -> None:
     assert "left over" in parts[0].text  # type: ignore[union-attr]
 
 
+def test_a_result_left_by_a_cut_does_not_answer_a_later_call_of_its_id() -> None:
+    before = (block("user", "hi"), block("tool", ToolResult("a", "old")))
+    asked = block("assistant", ToolCall("a", "sh", "{}"))
+    made = repair((*before, asked, block("tool", ToolResult("a", "new")))).blocks
+    assert told(made)[3] == ("tool", (ToolResult("a", "new"),))
+    assert made[:2] == repair(before).blocks
+
+
 def test_a_second_result_is_left_out_and_stated() -> None:
     made = repair(
         (

@@ -229,13 +229,14 @@ def _renamed(part: ToolCall, id: str, fixes: list[Fix], block: Block) -> ToolCal
 def every_call_is_answered(blocks: list[Block], fixes: list[Fix], limits: Limits) -> list[Block]:
     """Results stand right behind their call, each once; a missing one is an error result."""
     results = _first_results(blocks)
-    asked = {part.id for block in blocks for part in block.parts if isinstance(part, ToolCall)}
+    asked: set[str] = set()
     made: list[Block] = []
     for block in blocks:
         stay = tuple(p for p in block.parts if not isinstance(p, ToolResult))
         told = [p for p in block.parts if isinstance(p, ToolResult)]
+        asked.update(part.id for part in stay if isinstance(part, ToolCall))
         orphans = [result for result in told if result.call not in asked]
-        if any(results[result.call][0] is not result for result in told):
+        if any(p.call in asked and results[p.call][0] is not p for p in told):
             fixes.append(Fix(what="a second result of one call left out", source=block.source))
         if orphans:
             fixes.append(Fix(what="a result whose call is gone, told as text", source=block.source))
@@ -250,10 +251,13 @@ def every_call_is_answered(blocks: list[Block], fixes: list[Fix], limits: Limits
 
 
 def _first_results(blocks: Sequence[Block]) -> dict[str, tuple[ToolResult, Block]]:
+    """The answer to each call: what was there before it was asked is none."""
     found: dict[str, tuple[ToolResult, Block]] = {}
+    asked: set[str] = set()
     for block in blocks:
+        asked.update(part.id for part in block.parts if isinstance(part, ToolCall))
         for part in block.parts:
-            if isinstance(part, ToolResult):
+            if isinstance(part, ToolResult) and part.call in asked:
                 found.setdefault(part.call, (part, block))
     return found
 
