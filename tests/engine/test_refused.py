@@ -3,11 +3,13 @@
 import json
 import urllib.error
 import urllib.request
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from holdfast.engine.doors import BlockingSession
+from holdfast.errors import OverBudget
 from holdfast.model.log import Repair
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult, seal
 from holdfast.testing import StrictServer
@@ -89,13 +91,107 @@ def test_after_any_remedy_the_request_is_valid_and_says_the_same(message: str, f
         assert "ok" in written
 
 
-def test_an_overflow_teaches_the_models_window(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overflow_teaches_the_session_the_models_window() -> None:
     with opened(200_000) as hf:
-        learned: dict[str, int] = {}
-        monkeypatch.setattr(
-            hf.catalogue, "learn", lambda model, window: learned.update({model: window}), False
-        )
         s = hf.session(model="local")
         s.user("hi")
         s.refused("This model's maximum context length is 8192 tokens.")
-        assert learned == {"local": 8192}
+        assert s.window().window.budget.window == 8_192
+        assert hf.session(s.id).window().window.budget.window == 8_192  # as after a restart
+        assert s.fork().window().window.budget.window == 8_192
+        assert s.window(model="other").window.budget.window == 200_000
+        assert hf.session(model="local").preview().window.budget.window == 200_000
+        assert hf.catalogue.profile("local").window == 200_000  # it is for all sessions
+
+
+def test_the_limit_is_that_of_the_model_that_was_asked() -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="local")
+        s.user("hi")
+        s.window(model="other").request("anthropic")
+        s.refused("This model's maximum context length is 8192 tokens.")
+        assert s.window(model="other").window.budget.window == 8_192
+        assert s.window(model="local").window.budget.window == 200_000
+
+
+@pytest.mark.parametrize(
+    "message", ["prompt is too long", "prompt is too long: 213456 tokens > 200000 maximum"]
+)
+@pytest.mark.parametrize("sends", [True, False])
+def test_after_every_overflow_less_is_sent_until_nothing_is_left(message: str, sends: bool) -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="local")
+        for turn in range(40):
+            s.user(f"{turn}: " + "word " * 100)
+            s.append(Message("assistant", (Text("fine"),)))
+        s.user("and now?")
+        sizes: list[int] = []
+        while not sizes or s.refused(message):
+            made = s.window()
+            if sends:
+                made.request("anthropic")
+            sizes.append(made.tokens)
+        assert 5 < len(sizes) < 30
+        assert all(after < before for before, after in pairwise(sizes))
+
+
+def test_what_cannot_be_made_shorter_is_said_not_to_fit() -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="local")
+        s.user("word " * 4_000)
+        s.window().request("anthropic")
+        s.refused("prompt is too long")
+        with pytest.raises(OverBudget, match="what was just asked"):
+            s.window()
+        assert not s.refused("prompt is too long")  # nothing was sent since
+
+
+def test_refusing_without_sending_ends() -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="local")
+        s.user("hi")
+        assert s.refused("prompt is too long")
+        assert not s.refused("prompt is too long")
+
+
+def pictured(s: BlockingSession) -> None:
+    s.append(Message("user", (Text("look"), Media("image/png", PNG))))
+    stuck(s)
+
+
+def actions(s: BlockingSession) -> list[str]:
+    return [entry.body.action for entry in s.entries() if isinstance(entry.body, Repair)]
+
+
+@pytest.mark.parametrize("sends", [True, False])
+def test_a_remedy_that_did_not_help_is_followed_by_the_next(sends: bool) -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        pictured(s)
+        while s.refused("Invalid `signature` in `thinking` block"):
+            if sends:
+                s.window().request("anthropic")
+        assert actions(s) == ["unseal", "without pictures", "calls as text"]
+
+
+def test_a_remedy_that_would_change_nothing_is_left_out() -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        stuck(s)
+        s.window().request("anthropic")
+        while s.refused("Invalid `signature` in `thinking` block"):
+            s.window().request("anthropic")
+        assert actions(s) == ["unseal", "calls as text"]
+
+
+def test_after_a_reply_remedies_begin_anew() -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        stuck(s)
+        assert s.refused("Invalid `signature` in `thinking` block")
+        s.window()
+        s.append(Message("assistant", (Text("Here."),)), provider="anthropic")
+        stuck(s)
+        s.window()
+        assert s.refused("Invalid `signature` in `thinking` block")
+        assert actions(s) == ["unseal", "unseal"]

@@ -3,22 +3,30 @@
 Rule 1: a refusal is known by the provider's own words; the same words always give the same remedy.
 Rule 2: a remedy concerns what came before it, so that later replies are sent whole again.
 Rule 3: a remedy takes away as little as it can: seals before pictures, pictures before calls.
+Rule 4: a remedy changes what is sent. Where it did not help, or there is nothing for it to change,
+        the next one is taken; when none is left, nothing is known to help.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.core.limits import LEAST
 from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.model.profile import Profile
+from holdfast.model.span import OPEN
 from holdfast.model.window import Block
 
-Action = Literal["unseal", "without pictures", "calls as text", "shorter"]
+Action = Literal["unseal", "without pictures", "calls as text", "shorter", "shorter prompt"]
+
+LESS = 0.8
+"""How much of what was too long is sent next time, where nobody says how much fits."""
 
 
 class Remedy(Struct, frozen=True):
@@ -31,6 +39,11 @@ class Remedy(Struct, frozen=True):
 _CALLS: Action = "calls as text"
 _SEALS: Action = "unseal"
 _PICTURES: Action = "without pictures"
+_WINDOW: Action = "shorter"
+_PROMPT: Action = "shorter prompt"
+
+LADDER = (_SEALS, _PICTURES, _CALLS)
+"""What is tried after what, when a remedy did not help."""
 
 _WORDS: tuple[tuple[str, Action, str], ...] = (
     ("A1", _CALLS, r"tool_use`? ids were found without `?tool_result"),
@@ -68,6 +81,57 @@ def remedy(message: str) -> Remedy | None:
     """What to do about a refusal, by the provider's words; None where nothing is known to help."""
     found = message[:20_000]
     return next((cure for words, cure in _KNOWN if words.search(found)), None)
+
+
+def further(
+    cure: Remedy, owner: str, tried: Sequence[Repair], blocks: Sequence[Block] | None
+) -> Repair | None:
+    """The mildest remedy not tried yet that changes what was sent; None where none is left."""
+    done = {repair.action for repair in tried if repair.owner in ("", owner)}
+    for action in LADDER[LADDER.index(cure.action) :]:
+        made = Repair(rule=cure.rule, action=action, owner=owner)
+        if action not in done and (blocks is None or _changes(blocks, made)):
+            return made
+    return None
+
+
+def _changes(blocks: Sequence[Block], repair: Repair) -> bool:
+    return any(_cure(block, OPEN, repair) is not block for block in blocks)
+
+
+def shortened(rule: str, told: int | None, sent: int, profile: Profile) -> Repair | None:
+    """The limit that holds from now on: the one told, if that is news, or less than was sent.
+
+    The profile is the one in force; `sent` is 0 where nobody knows how much that was.
+    """
+    if told and told < profile.window:
+        return Repair(rule=rule, action=_WINDOW, limit=told, model=profile.name)
+    most = profile.input_limit or profile.window
+    limit = int(min(sent or most, most) * LESS)
+    if limit < LEAST:
+        return None
+    return Repair(rule=rule, action=_PROMPT, limit=limit, model=profile.name)
+
+
+def limits(repair: Repair, model: str) -> bool:
+    """Whether a repair limits what a model is sent."""
+    return bool(repair.limit) and repair.model.lower() == model.lower()
+
+
+def limited(profile: Profile, repairs: Iterable[Repair]) -> Profile:
+    """A model's profile with the limits that refusals have taught."""
+    for repair in repairs:
+        if not limits(repair, profile.name):
+            continue
+        if repair.action == _WINDOW:
+            window = min(profile.window, repair.limit)
+            known = tuple(name for name in profile.assumed if name != "window")
+            prompt = min(profile.input_limit, window)
+            profile = replace(profile, window=window, input_limit=prompt, assumed=known)
+        else:
+            prompt = min(profile.input_limit or profile.window, repair.limit)
+            profile = replace(profile, input_limit=prompt)
+    return profile
 
 
 def cured(blocks: Sequence[Block], repairs: Sequence[Entry]) -> tuple[Block, ...]:

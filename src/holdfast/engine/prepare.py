@@ -170,12 +170,8 @@ class Preparation:
             folded=view.folded,
             messages=(*await self._session.visible.messages(view), *self._as_if_said(view)),
             summaries=await self._summaries(view),
-            repairs=await self._repairs(view),
+            repairs=await standing_repairs(self._log, view),
         )
-
-    async def _repairs(self, view: View) -> tuple[Entry, ...]:
-        spans = tuple(Span(seq, seq) for seq in view.folded.repairs)
-        return await markers(self._log, view.session.id, spans) if spans else ()
 
     async def _summaries(self, view: View) -> tuple[Entry, ...]:
         written = await load.summaries(self._log, view)
@@ -345,6 +341,12 @@ def _weight(entry: Entry) -> int:
 async def messages(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
     """The messages inside some spans."""
     return tuple([entry for entry in await load.read(log, session, spans) if entry.is_message])
+
+
+async def standing_repairs(log: Log, view: View) -> tuple[Entry, ...]:
+    """What refusals have taught, as far as it is in force."""
+    spans = tuple(Span(seq, seq) for seq in view.folded.repairs)
+    return await markers(log, view.session.id, spans) if spans else ()
 
 
 async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:

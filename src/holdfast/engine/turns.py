@@ -8,13 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from holdfast.core.limits import limit_in
 from holdfast.core.price import cost
-from holdfast.core.refusal import remedy
+from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
 from holdfast.engine import surround
-from holdfast.engine.prepare import Preparation, floor_error
+from holdfast.engine.overbudget import floor_error
+from holdfast.engine.prepare import Preparation, standing_repairs
 from holdfast.engine.replies import read_reply
 from holdfast.engine.surround import Given
 from holdfast.engine.window import PreparedWindow
@@ -25,6 +27,7 @@ from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Message
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Reply
+from holdfast.model.span import Span
 from holdfast.model.window import Options, Tool
 
 if TYPE_CHECKING:
@@ -70,6 +73,10 @@ class Turns:
         self._session = session
         self._sent: dict[str, Sent] = {}
         """The newest request of each format, until a reply comes."""
+        self._tried: PreparedWindow | None = None
+        """The window that was sent last, or made where none was sent."""
+        self._repairs: tuple[tuple[str, int], tuple[Entry, ...]] = (("", 0), ())
+        """What refusals have taught, as of the newest marker of a session."""
         self._assumed: set[str] = set()
         """Models that were told to be unknown."""
 
@@ -118,7 +125,7 @@ class Turns:
         session = self._session
         if not given.model:
             raise Misuse("no model is named: give the session or the window one")
-        profile = session.catalogue.profile(given.model)
+        profile = await self._profile(given.model)
         if write:
             self._tell_assumed(profile)
         policy = session.catalogue.policy(given.policy)
@@ -139,6 +146,7 @@ class Turns:
         )
         if write:
             made.on_request = partial(self._remember, made)
+            self._tried = self._tried if self._sent else made
         return made
 
     def _tell_assumed(self, profile: Profile) -> None:
@@ -159,6 +167,7 @@ class Turns:
         now = self._session.now()
         sent = Sent(format=format, body=body, options=options, window=window, started=now)
         self._sent = {**self._sent, format: sent}
+        self._tried = window
 
     async def reply(self, response: Any, *, format: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
@@ -168,18 +177,61 @@ class Turns:
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on.
 
-        None where nothing is known to help. Prepare the window again and send it once more.
+        None where nothing is known to help, or all that is has been tried since the last reply.
+        Prepare the window again and send it once more.
         """
         cure = remedy(message)
         if cure is None:
             return None
+        tried = await self._in_vain()
+        if cure.action == "shorter":
+            made = await self._shorter(cure, limit_in(message), tried)
+        else:
+            blocks = self._tried.blocks if self._tried else None
+            made = further(cure, provider, [repair for _, repair in tried], blocks)
+        if made is None:
+            return None
+        told = redact(message[:2_000], self._session.secrets)
+        return await self._session.append(replace(made, reason=told))
+
+    async def _shorter(
+        self, cure: Remedy, told: int | None, tried: Sequence[tuple[int, Repair]]
+    ) -> Repair | None:
+        """The limit to keep to from now on; None where the last one has not been tried yet."""
+        sent = self._tried
+        model = sent.profile.name if sent else self._session.info.model
+        head = sent.head if sent else 0
+        if any(seq > head and limits(repair, model) for seq, repair in tried):
+            return None
+        profile = await self._profile(model)
+        return shortened(cure.rule, told, sent.tokens if sent else 0, profile)
+
+    async def _profile(self, model: str) -> Profile:
+        """What is known of a model, and what its refusals in this session have taught."""
+        profile = self._session.catalogue.profile(model)
+        repairs = await self._taught()
+        return limited(profile, _bodies(repairs)) if repairs else profile
+
+    async def _in_vain(self) -> list[tuple[int, Repair]]:
+        """The repairs since the last reply: they have not helped yet, each with its place."""
+        repairs = await self._taught()
+        if not repairs:
+            return []
+        since = (Span(repairs[0].seq),)
+        heads = await self._session.store.log.heads(self._session.id, since)
+        last = max((head.seq for head in heads if head.role == "assistant"), default=0)
+        entries = [entry for entry in repairs if entry.seq > last]
+        return list(zip([entry.seq for entry in entries], _bodies(entries), strict=True))
+
+    async def _taught(self) -> tuple[Entry, ...]:
+        """The repairs in force, read again when a marker has been appended."""
         session = self._session
-        if cure.action == "shorter" and (limit := limit_in(message)):
-            session.catalogue.learn(session.info.model, window=limit)
-        told = redact(message[:2_000], session.secrets)
-        return await session.append(
-            Repair(rule=cure.rule, action=cure.action, owner=provider, reason=told)
-        )
+        if not session.info.last_marker:
+            return ()
+        if self._repairs[0] != (session.id, session.info.last_marker):
+            found = await standing_repairs(session.store.log, await session.view())
+            self._repairs = ((session.id, session.info.last_marker), found)
+        return self._repairs[1]
 
     async def record(self, reply: Reply, format: str = "") -> Entry:
         """Append a decoded reply with its call."""
@@ -218,3 +270,7 @@ class Turns:
             completed=reply.stop != "aborted",
             call=call,
         )
+
+
+def _bodies(entries: Sequence[Entry]) -> list[Repair]:
+    return [entry.body for entry in entries if isinstance(entry.body, Repair)]

@@ -166,6 +166,10 @@ class Repair(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="k
     """Whose seals it concerns; empty for all."""
     reason: str = ""
     """What the provider said."""
+    limit: int = 0
+    """How many tokens fit from here on: the window as told, or less than was sent; 0: any."""
+    model: str = ""
+    """The model that the limit is for."""
 
 
 class Undo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="undo"):
