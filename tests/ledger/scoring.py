@@ -3,7 +3,8 @@
 `labels.jsonl` names for each message its source and only so many of its words that it can be found
 there; messages from public repositories are quoted, since they are not among the recorded data. A
 label of null says that people may differ: the message is not scored. The set `held` was labelled
-before any rule was tried on it, and no rule was changed for it.
+before any rule was tried on it, and no rule was changed for it. A status was proposed by the ledger
+and then confirmed, message by message, from how the raw record goes on.
 """
 
 import json

@@ -301,3 +301,36 @@ def test_input_that_is_no_object_tells_nothing() -> None:
             known = ledger(said(*used(name, given, "ok")))
             assert not known.files
             assert not known.commands
+
+
+def test_a_moved_file_is_gone_from_one_place_and_there_in_the_other() -> None:
+    assert changes(*used("move", {"from": "a.py", "to": "b.py"}, "ok")) == {
+        "a.py": "deleted",
+        "b.py": "written",
+    }
+    assert changes(*used("move", {"from": "a.py"}, "ok")) == {}
+
+
+def test_a_file_that_was_known_and_is_written_again_is_changed() -> None:
+    write = {"filePath": "a.py", "content": "x"}
+    again = {"filePath": "a.py", "content": "y"}
+    assert changes(*used("write", write, "ok"), *used("write", again, "ok")) == {"a.py": "changed"}
+
+
+def test_metadata_that_is_none_tells_no_status() -> None:
+    for output in ('{"metadata": 3}', '{"metadata": {"exit_code": "x"}}', '{"metadata"'):
+        (command,) = ledger(said(*used("shell", {"command": "ls"}, output))).commands
+        assert (command.exit, command.outcome) == (None, "unknown")
+
+
+def test_a_step_that_nobody_knows_makes_no_progress() -> None:
+    assert ledger(said(*used("TaskUpdate", {"taskId": "9", "status": "done"}, "ok"))).plans == ()
+
+
+def test_a_plan_that_was_turned_down_is_no_decision() -> None:
+    refused = "The user doesn't want to proceed with this tool use."
+    assert ledger(said(*used("ExitPlanMode", {"plan": "all anew"}, refused))).decisions == ()
+    taken = ledger(
+        said(*used("ExitPlanMode", {"plan": "all anew"}, "User has approved your plan."))
+    )
+    assert [one.text for one in taken.decisions] == ["all anew"]

@@ -207,3 +207,32 @@ def test_identifiers_are_told_by_their_shape_and_bounded() -> None:
     many = ledger(said(*(asked(f"name_{number} keep_me") for number in range(900))))
     assert len(many.identifiers) == 400
     assert many.identifiers["keep_me"].uses == 900
+
+
+LONG = (
+    "a_b ",
+    "<a>",
+    "`",
+    "x\n",
+    "f.py\n<<<<<<< SEARCH\n",
+    "never ",
+    '"\\',
+    "不要",
+    "decision: x\n",
+)
+MARKS = (
+    "*** Begin Patch\n",
+    "Exit Code: 1\n",
+    "<task-notification><task-id>a</task-id>",
+    "#1 ",
+    "=",
+)
+
+
+@pytest.mark.parametrize("unit", [*LONG, *MARKS])
+def test_long_text_of_any_kind_is_read(unit: str) -> None:
+    text = unit * (300_000 // len(unit))
+    bash = used("Bash", {"command": text}, text)
+    exec_ = used("exec", f"tools.exec_command{text}", text)
+    known = ledger(said(asked(text), assistant(text), *bash, *exec_))
+    assert len(known.commands) == 2

@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from holdfast.model.ledger import Identifier, Ledger
 
 MOST: Final = 400
+SPEECH: Final = 20_000
+"""Of a longer text only the beginning is read."""
 _LONGEST: Final = 200
 
 SHAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
@@ -33,19 +35,18 @@ SHAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 
 def found_in(text: str) -> Iterator[tuple[str, str]]:
     """Each identifier of a text, and the name of its shape; a stretch is read as one shape only."""
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     for name, pattern in SHAPES:
         for match in pattern.finditer(text):
-            inside = any(first <= match.start() < last for first, last in taken)
-            if not inside and len(match[0]) <= _LONGEST:
-                taken.append(match.span())
+            if not taken[match.start()] and len(match[0]) <= _LONGEST:
+                taken[match.start() : match.end()] = b"x" * len(match[0])
                 yield (match[1] if match.re.groups else match[0]).rstrip(".,:;"), name
 
 
 def note(ledger: Ledger, seq: int, text: str) -> Ledger:
     """The identifiers of a text have been used."""
     known = dict(ledger.identifiers)
-    for word, rule in found_in(text):
+    for word, rule in found_in(text[:SPEECH]):
         before = known.get(word)
         if before is None:
             known[word] = Identifier(text=word, seq=seq, inferred=rule)

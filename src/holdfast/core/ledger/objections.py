@@ -29,6 +29,8 @@ _ASKED = re.compile(
     r"demand\w*|reste|à faire)\b|未完成|待|要求|请求|請求|依頼|希望",
     re.IGNORECASE,
 )
+_SHORT = 3
+"""What is no longer than this claims nothing."""
 ENOUGH = 0.4
 """The share of a request's words that a summary in other words keeps."""
 
@@ -71,7 +73,7 @@ def objections(
 
 def _flipped(ledger: Ledger, summary: str) -> Iterator[Objection]:
     lines = {plain(one.line) for one in ledger.commands}
-    for sentence in filter(None, _SENTENCE.split(summary)):
+    for sentence in (one for one in _SENTENCE.split(summary) if len(one) > _SHORT):
         named = _commands_in(sentence, lines)
         claims = spoken_of(sentence, [place for place, _ in named])
         for (_, line), said in zip(named, claims, strict=True):

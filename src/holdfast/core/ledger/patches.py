@@ -31,11 +31,9 @@ _FILE = re.compile(
     r"^\*\*\* (?:(Add|Update|Delete) File: |(Move) to: )(.+?)[ \t\r]*$", re.MULTILINE
 )
 _CHANGES: dict[str, Change] = {"Add": "created", "Update": "changed", "Delete": "deleted"}
-_BLOCK = re.compile(
-    r"^(?P<name>[^\n]*)\n(?:[ \t]*```[^\n]*\n)?[ \t]*<{5,9} SEARCH[^\n]*\n(?P<search>.*?)"
-    r"^[ \t]*={5,9}[ \t]*\n(?P<new>.*?)^[ \t]*>{5,9} REPLACE",
-    re.MULTILINE | re.DOTALL,
-)
+_OPENING = re.compile(r"[ \t]*<{5,9} SEARCH\b")
+_DIVIDER = re.compile(r"[ \t]*={5,9}[ \t]*$")
+_CLOSING = re.compile(r"[ \t]*>{5,9} REPLACE\b")
 
 
 def patched(text: str, inferred: str = "") -> list[Touch]:
@@ -54,13 +52,33 @@ def patched(text: str, inferred: str = "") -> list[Touch]:
 def replaced(text: str) -> list[Touch]:
     """The files of every SEARCH/REPLACE block in a text; a block without a name is left out."""
     found: list[Touch] = []
-    last = ""
-    for block in _BLOCK.finditer("\n" + text.replace("\r\n", "\n")):
-        last = _name(block["name"]) or last
-        change: Change = "changed" if block["search"].strip() else "created"
-        if last:
-            found.append(Touch(path=last, change=change, inferred="search-replace"))
+    lines = text.splitlines()
+    path, searched, inside, divided = "", False, False, False
+    for place, line in enumerate(lines):
+        if _OPENING.match(line):
+            path = _named(lines, place) or path
+            searched, inside, divided = False, True, False
+        elif inside and not divided and _DIVIDER.match(line):
+            divided = True
+        elif inside and divided and _CLOSING.match(line):
+            inside = False
+            found += [_replacement(path, searched)] if path else []
+        elif inside and not divided:
+            searched = searched or bool(line.strip())
     return found
+
+
+def _replacement(path: str, searched: bool) -> Touch:
+    change: Change = "changed" if searched else "created"
+    return Touch(path=path, change=change, inferred="search-replace")
+
+
+def _named(lines: list[str], place: int) -> str:
+    """The file that is named before a block, and before the fence that opens it."""
+    above = place - 1
+    if above >= 0 and lines[above].lstrip().startswith("```"):
+        above -= 1
+    return _name(lines[above]) if above >= 0 else ""
 
 
 def _name(line: str) -> str:

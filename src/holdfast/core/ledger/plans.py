@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
 from holdfast.core.ledger.arguments import arguments, items_of, text_of
 from holdfast.core.ledger.dialects import PROGRESS, Reading
 from holdfast.core.ledger.outcomes import Ending
-from holdfast.model.ledger import Decision, Ledger, Pending, Plan, Progress, Todo, Work
+from holdfast.model.ledger import Decision, Ledger, Outcome, Pending, Plan, Progress, Todo, Work
 
 _STEP = ("content", "step", "description", "text", "title", "subject", "task")
 _NUMBER = re.compile(r"#(\S+?) created")
@@ -21,9 +21,16 @@ _MARKED = re.compile(
     r"(?:\*\*)?\s*[:：](?:\*\*)?\s*(\S[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_NOTICE = re.compile(
-    r"<task-notification>.*?<task-id>([^<]*)</task-id>(.*?)<status>([^<]*)</status>", re.DOTALL
-)
+_NOTICE: Final = "<task-notification>"
+_TASK = re.compile(r"<task-id>([^<]*)</task-id>")
+_STATUS = re.compile(r"<status>([^<]*)</status>")
+_HEAD: Final = 2000
+"""How far into a notice its fields are looked for."""
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "completed": "succeeded",
+    "failed": "failed",
+    "killed": "interrupted",
+}
 
 
 def planned(ledger: Ledger, pending: Pending, reading: Reading) -> Ledger:
@@ -100,20 +107,21 @@ def returned(ledger: Ledger, seq: int, call: str, ended: Ending) -> Ledger:
 
 def noticed(ledger: Ledger, seq: int, text: str) -> Ledger:
     """The harness tells that work in the background is over."""
-    for name, _, status in _NOTICE.findall(text):
-        outcome = {"completed": "succeeded", "failed": "failed", "killed": "interrupted"}.get(
-            status
-        )
-        if outcome is None:
-            continue
-        told = tuple(
-            replace(work, outcome=outcome, ended=seq, inferred="")
-            if work.name == name and work.outcome == "running"
-            else work
-            for work in ledger.subtasks
-        )
-        ledger = replace(ledger, subtasks=told)
+    for notice in text.split(_NOTICE)[1:]:
+        task, status = _TASK.search(notice[:_HEAD]), _STATUS.search(notice[:_HEAD])
+        if task and status and status[1] in _OUTCOMES:
+            ledger = _over(ledger, seq, task[1], _OUTCOMES[status[1]])
     return ledger
+
+
+def _over(ledger: Ledger, seq: int, name: str, outcome: Outcome) -> Ledger:
+    told = tuple(
+        replace(work, outcome=outcome, ended=seq, inferred="")
+        if work.name == name and work.outcome == "running"
+        else work
+        for work in ledger.subtasks
+    )
+    return replace(ledger, subtasks=told)
 
 
 def decided(ledger: Ledger, pending: Pending, reading: Reading, ended: Ending) -> Ledger:

@@ -21,6 +21,9 @@ from holdfast.model.ledger import Fate, Ledger, Request, Status
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text
 
+OPENING: Final = 400
+"""How far into a message its first words are looked for."""
+
 _CUT = re.compile(r"\A\s*(?:\[Request interrupted by user|<turn_aborted>)")
 _HARNESS = re.compile(
     r"\A\s*(?:<(?:task-notification|bash-(?:input|stdout|stderr)|local-command-[\w-]+"
@@ -101,7 +104,7 @@ def end(ledger: Ledger, entry: Entry, status: Status) -> Ledger:
 
 def _judge_last(ledger: Ledger, entry: Entry, text: str) -> Ledger:
     """What the words that follow a request make of it."""
-    opening = next(iter(sentences(prose(text))), "")
+    opening = next(iter(sentences(prose(text)[:OPENING])), "")
     for name, fate, pattern in _FATES:
         if ledger.requests and pattern.match(opening):
             last = replace(ledger.requests[-1], fate=fate, fated=entry.seq, inferred=name)
