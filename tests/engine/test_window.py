@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import holdfast
 from holdfast.engine.doors import Holdfast, drive
 from holdfast.engine.explaining import compare, rebuild
 from holdfast.errors import Misuse, OverBudget, Refused, Unknown
 from holdfast.model.log import Context, Pin, Summary
-from holdfast.model.message import Message, Text, ToolCall, ToolResult
+from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.span import Span
 from tests.properties.histories import opened
 
@@ -168,6 +169,27 @@ def test_two_windows_are_compared(hf: Holdfast) -> None:
     assert not changed.same
     assert changed.block == 0
     assert changed.lost == sum(block.tokens for block in calls[2].window.blocks)
+
+
+def test_explain_says_what_was_not_sent_to_this_provider(hf: Holdfast) -> None:
+    s = hf.session(model="claude-sonnet-4-6")
+    s.user("hi")
+    s.append(Message("assistant", (Reasoning("only thought, never signed"),)))
+    s.user("go on")
+    s.window().request("anthropic")
+    told = s.explain(s.reply(REPLY).id)
+    rules = {line.seq: line.rule for line in told.lines}
+    assert rules[2] == "not sent: only its maker may see it"
+    assert rules[1] == "visible"
+
+
+def test_a_request_of_too_many_bytes_is_refused(hf: Holdfast) -> None:
+    s = hf.session(model="m")
+    s.user("x" * 50_000)
+    made = s.window()
+    made.window = replace(made.window, budget=replace(made.window.budget, request_bytes=40_000))
+    with pytest.raises(Refused, match="bytes"):
+        made.request("openai-responses")
 
 
 def test_a_fork_can_explain_what_was_said_before_it(hf: Holdfast) -> None:

@@ -18,10 +18,11 @@ from holdfast.engine.window import request_hash
 from holdfast.errors import Unknown
 from holdfast.model import wire
 from holdfast.model.log import Clear, Entry, Rewind, Session, Summary
+from holdfast.model.message import Opaque, Reasoning
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING, Span
-from holdfast.model.window import BudgetSnapshot, CallUsage, Options, Window
+from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Options, Window
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -166,7 +167,9 @@ async def _of_call(session: OpenSession, call: Call) -> Explained:
     made = await rebuild(session, call)
     return Explained(
         model=call.model,
-        lines=explain(made.window, made.profile, call.usage if call.usage.total else None),
+        lines=_told(
+            made, explain(made.window, made.profile, call.usage if call.usage.total else None)
+        ),
         tokens=call.usage.prompt or made.window.tokens.tokens,
         room=made.window.budget.room,
         call=call,
@@ -211,17 +214,38 @@ def compare(before: Rebuilt, after: Rebuilt) -> Difference:
 
 def _pieces(made: Rebuilt) -> list[bytes]:
     """Each block by itself, as it is sent; breakpoints left out."""
+    return [wire.encode(alone) for alone in _alone(made)]
+
+
+def _alone(made: Rebuilt) -> list[dict[str, Any]]:
+    """The request that each block would be by itself."""
     encoder = codec(made.call.format)
     options = convert({**made.call.options, "cache": False}, Options)
-    pieces: list[bytes] = []
-    for index in range(len(made.window.blocks)):
-        alone = Window(
-            model=made.window.model,
-            blocks=made.window.blocks[index : index + 1],
-            budget=made.window.budget,
+    window = made.window
+    return [
+        encoder.encode(
+            Window(model=window.model, blocks=(block,), budget=window.budget), made.profile, options
         )
-        pieces.append(wire.encode(encoder.encode(alone, made.profile, options)))
-    return pieces
+        for block in window.blocks
+    ]
+
+
+def _told(made: Rebuilt, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines, where a block was not sent to this provider saying so: another's thoughts, say."""
+    before = len(lines) - len(made.window.blocks)  # the tools stand first
+    pairs = zip(lines[before:], made.window.blocks, _alone(made), strict=True)
+    shown = tuple(
+        line if _sent(block, alone) else replace(line, rule="not sent: only its maker may see it")
+        for line, block, alone in pairs
+    )
+    return (*lines[:before], *shown)
+
+
+def _sent(block: Block, alone: dict[str, Any]) -> bool:
+    if any(not isinstance(part, (Reasoning, Opaque)) for part in block.parts):
+        return True
+    said = [message for key in ("messages", "input", "contents") for message in alone.get(key, ())]
+    return any(message.get("role") in ("assistant", "model", None) for message in said)
 
 
 async def snapshot(session: OpenSession) -> BudgetSnapshot:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints, weighed
+from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints, shortages, weighed
 from holdfast.core.boundary import is_request, just_asked
 from holdfast.core.budget import budget as allot
 from holdfast.core.calibrate import excess
@@ -360,13 +360,14 @@ def with_blocks(window: Window, fixed: Repaired) -> Window:
         return window
     tokens = window.tokens.tokens
     tokens += sum(b.tokens for b in fixed.blocks) - sum(b.tokens for b in window.blocks)
-    return replace(
+    made = replace(
         window,
         blocks=fixed.blocks,
         tokens=replace(window.tokens, tokens=tokens),
         breakpoints=breakpoints(fixed.blocks, bool(window.tools)),
         over=max(0, tokens - window.budget.room),
     )
+    return replace(made, shortages=shortages(made))
 
 
 def limits_of(profile: Profile) -> Limits:

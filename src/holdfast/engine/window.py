@@ -14,7 +14,7 @@ from holdfast.errors import Refused
 from holdfast.model import wire
 from holdfast.model.log import Folded
 from holdfast.model.profile import Profile
-from holdfast.model.window import Block, Count, Options, Window
+from holdfast.model.window import Block, Count, Options, Violation, Window
 
 UNSTREAMED = {"anthropic": 21_333}
 """The longest reply that a provider's own SDK waits for when it is not streamed: ten minutes."""
@@ -77,12 +77,23 @@ class PreparedWindow:
         encoder = codec(format)
         chosen = self._chosen(options, encoder.name)
         request = encoder.encode(self.window, self.profile, chosen)
-        broken = encoder.violations(request, self.profile)
+        broken = encoder.violations(request, self.profile) or self._too_large(request)
         if broken:
             raise Refused(encoder.name, broken)
         if self.on_request:
             self.on_request(encoder.name, wire.encode(request), chosen)
         return request
+
+    def _too_large(self, request: dict[str, Any]) -> list[Violation]:
+        """Whether it has more bytes than this provider takes, where that is known."""
+        most = self.window.budget.request_bytes
+        if not most or self.window.tokens.tokens < most // 100:  # nowhere near it
+            return []
+        size = len(wire.encode(request))
+        if size <= most:
+            return []
+        told = f"the request has {size:,} bytes, at most {most:,} are taken"
+        return [Violation(rule="bytes", where="", message=told)]
 
     def _chosen(self, told: dict[str, Any], format: str = "") -> Options:
         """Our own options by name; whatever else is told goes into the request as it is."""
