@@ -10,7 +10,7 @@ from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model.log import Context, Summary
-from holdfast.model.message import Message, Text
+from holdfast.model.message import Message, Text, assistant
 from holdfast.model.span import Span
 from tests.properties.histories import opened
 
@@ -227,3 +227,19 @@ def test_a_source_that_fails_is_named(s: BlockingSession, said: Any) -> None:
     with pytest.raises(Misuse, match="outline") as caught:
         s.window(sources=[Saying("repo_map", said)])
     assert caught.value.__cause__ is (said if isinstance(said, Exception) else None)
+
+
+def test_a_rewind_never_parts_what_was_told_from_its_snapshot() -> None:
+    with opened(200_000) as hf:
+        s = hf.session(model="m")
+        s.user("one")
+        s.window(instructions="Use tabs.")
+        s.append(assistant("done"))
+        s.user("two")
+        s.window()
+        told = next(e for e in s.entries() if e.is_message and "no longer" in e.body.text)  # type: ignore[union-attr]
+        s.rewind(told.seq)
+        s.user("three")
+        made = s.window(instructions="Use tabs.")
+        words = [p.text for b in made.blocks for p in b.parts if isinstance(p, Text)]
+        assert "Use tabs." in [w for w in words if "instructions" in w or "Use tabs." in w][-1]

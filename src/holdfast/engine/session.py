@@ -23,6 +23,7 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
 from holdfast.model.log import (
+    Context,
     Entry,
     Rewind,
     Session,
@@ -90,7 +91,11 @@ class OpenSession(Writer):
 
     async def rewind(self, to: str | int, reason: str = "") -> Entry:
         """Go on from an earlier entry; what came after it stays in the log as a branch."""
-        return await self.append(Rewind(to=await self.seq(to), reason=reason))
+        at = await self.seq(to)
+        following = await self.store.log.read(self.id, (Span(at + 1, at + 1),))
+        if following and isinstance(following[0].body, Context):
+            at += 1  # a change that was told and the snapshot of it are never parted
+        return await self.append(Rewind(to=at, reason=reason))
 
     async def view(self, at: str | int = "") -> View:
         """What is visible now, or as it was at an entry."""
