@@ -243,3 +243,22 @@ def test_a_rewind_never_parts_what_was_told_from_its_snapshot() -> None:
         made = s.window(instructions="Use tabs.")
         words = [p.text for b in made.blocks for p in b.parts if isinstance(p, Text)]
         assert "Use tabs." in [w for w in words if "instructions" in w or "Use tabs." in w][-1]
+
+
+def test_the_repo_map_may_be_twice_as_large_when_no_files_are_in_the_chat() -> None:
+    told: list[int] = []
+
+    class Map:
+        name = "map"
+        section = "repo_map"
+
+        async def text(self, allowance: int) -> str:
+            told.append(allowance)
+            return ""
+
+    with opened(128_000) as hf:
+        s = hf.session(model="m")
+        s.user("hi")
+        s.window(sources=[Map()], chat_files="a.py")  # type: ignore[list-item]
+        s.window(sources=[Map()])  # type: ignore[list-item]
+    assert told[1] == 2 * told[0]

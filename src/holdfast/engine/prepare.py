@@ -163,7 +163,8 @@ class Preparation:
         pins = await surround.pinned(log, id, folded) if folded.pins else []
         around = surround.surroundings(self._given, base, pins)
         system = recurring(around.system) + around.tools_tokens
-        return around, allot(self._profile, self._policy.budget, system)
+        files = bool(around.chat_files)
+        return around, allot(self._profile, self._policy.budget, system, files=files)
 
     async def _seen(self, view: View) -> Seen:
         return Seen(

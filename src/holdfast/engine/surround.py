@@ -261,7 +261,9 @@ async def completed(
 ) -> Given:
     """What was given, with the sections that were told and those the sources have to say."""
     system = recurring(given.system) + weigh_tools(given.tools)
-    texts = await consult(sources, allot(profile, policy.budget, system))
+    texts = await consult(
+        sources, allot(profile, policy.budget, system, files=bool(given.chat_files))
+    )
     merged = {name: _joined(told.get(name, ""), texts.get(name, "")) for name in SNAPSHOT}
     return replace(
         given,
