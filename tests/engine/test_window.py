@@ -10,7 +10,7 @@ from msgspec.structs import replace
 import holdfast
 from holdfast.engine.doors import Holdfast, drive
 from holdfast.engine.explaining import compare, rebuild
-from holdfast.errors import Misuse, OverBudget, Refused, Unknown
+from holdfast.errors import AssumedModel, Misuse, OverBudget, Refused, Unknown
 from holdfast.model.log import Context, Pin, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.span import Span
@@ -369,3 +369,17 @@ def test_tools_of_every_format_are_understood(hf: Holdfast) -> None:
     ):
         (read,) = s.window(tools=[tool]).window.tools
         assert (read.name, read.description, read.schema) == ("t", "d", schema)
+
+
+def test_a_misspelt_model_does_not_cut_the_conversation(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        for _ in range(30):
+            s.user("word " * 2_000)
+            s.append(Message("assistant", (Text("ok"),)))
+        s.user("go on")
+        head, whole = s.refresh().head, s.window().tokens
+        with pytest.warns(AssumedModel), pytest.raises(OverBudget, match="sonet"):
+            s.window(model="sonet")
+        assert s.refresh().head == head
+        assert s.window().tokens == whole

@@ -6,6 +6,7 @@ from holdfast.core.budget import largest
 from holdfast.core.count import tool_text
 from holdfast.core.estimate import recurring
 from holdfast.errors import OverBudget
+from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Tool, Window
 
 
@@ -46,3 +47,12 @@ def _as_block(tool: Tool) -> Block:
     """A tool as something that takes room, like a block."""
     tokens, source = recurring(tool_text(tool)), f"tool {tool.name}"
     return Block(section="tools", role="system", parts=(), tokens=tokens, source=source)
+
+
+def unknown_model(profile: Profile) -> OverBudget:
+    """What is said when a conversation would be cut to a window that is only assumed."""
+    return OverBudget(
+        f"nobody here knows the model {profile.name!r}; in the {profile.window:,} tokens assumed "
+        "for it this conversation does not fit, and nothing was shed; check its name, or write its "
+        "window in profiles.toml"
+    )

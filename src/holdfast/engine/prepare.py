@@ -21,7 +21,7 @@ from holdfast.core.secrets import redact
 from holdfast.core.shed import LEAVES, asking, cut, legal, weight
 from holdfast.engine import load, surround
 from holdfast.engine.counting import Counting, Shown, tuned
-from holdfast.engine.overbudget import floor_error, too_large
+from holdfast.engine.overbudget import floor_error, too_large, unknown_model
 from holdfast.engine.surround import Given
 from holdfast.errors import OverBudget
 from holdfast.model import wire
@@ -209,11 +209,19 @@ class Preparation:
     ) -> Summary | None:
         """The same as shedding, but where the policy asks the user nothing is refused."""
         try:
-            return await self._shed(view, around, limit, aim)
+            marker = await self._shed(view, around, limit, aim)
+            if marker and self._is_a_guess():
+                raise unknown_model(self._profile)
+            return marker
         except OverBudget:
             if self._policy.asks_before_overlong:
                 return None
             raise
+
+    def _is_a_guess(self) -> bool:
+        """Whether the window is only assumed, for a model that is not the session's own."""
+        own = self._session.info.model
+        return "window" in self._profile.assumed and bool(own) and own != self._given.model
 
     async def _shed(
         self, view: View, around: Surroundings, limit: Budget, aim: Budget
