@@ -94,6 +94,7 @@ def test_the_example_of_the_readme(hf: Holdfast) -> None:
     s = hf.session(model="claude-sonnet-4-6")
     s.user("Fix the login handler")
     window = s.window(system="You are terse.", tools=[{"name": "sh", "input_schema": {}}])
+    assert list(window.sections) == ["tools", "system", "current"]
     request = window.request("anthropic")
     assert request["model"] == "claude-sonnet-4-6"
     assert request["messages"][-1]["role"] == "user"
@@ -151,6 +152,7 @@ def test_explain_says_where_each_block_is_from(hf: Holdfast) -> None:
         ("summary", "stands for what it covers"),
         ("current", "just asked"),
     ]
+    assert "would be sent now" in s.explain().note
     (gone,) = told.absent
     assert (gone.seq, gone.marker) == (1, 3)
     assert "asked to" in gone.why

@@ -116,9 +116,8 @@ async def explain_session(
         return await _explain_preview(session, **given)
     call = await call_of(session, entry) if entry else await newest_call(session)
     if not (call and call.given):
-        why = f"Entry {entry} is no reply to a request made here" if entry else ""
-        note = f"{why}: this is what would be sent now." if why else ""
-        return replace(await explain_now(session), note=note)
+        why = f"Entry {entry} is no reply to a request made here" if entry else "No call was made"
+        return replace(await explain_now(session), note=f"{why}: this would be sent now.")
     told = await _of_call(session, call)
     if not against:
         return told
