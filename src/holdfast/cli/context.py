@@ -9,8 +9,9 @@ import click
 from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
-    from holdfast.core.explain import Difference, Line
+    from holdfast.core.explain import Absence, Difference, Line
     from holdfast.engine.explaining import Explained
+    from holdfast.model.window import Count
 
 COLOURS = (
     "blue", "magenta", "cyan", "green", "yellow", "red", "bright_blue", "bright_magenta",
@@ -19,16 +20,33 @@ COLOURS = (
 MARKS = "█▓▒░"
 """Sections take turns with these, so that the picture can be read without colours too."""
 
+SOURCES = {
+    "estimate": "by estimate",
+    "exact": "counted exactly",
+    "provider": "as the provider counts",
+    "reported": "as the provider reported",
+}
+"""How a number is known."""
+
+NANO = 1_000_000_000
+"""Money is kept in whole billionths of a dollar."""
+
+NO_MODEL = (
+    "Nobody has said which model this is for, so a small window is assumed: name one with "
+    "`holdfast context SESSION -m MODEL`; `holdfast models` lists them."
+)
+
 
 @click.command()
 @session_argument
+@click.option("-m", "--model", metavar="MODEL", default="", help="As it would be for this model.")
 @common
-def context(asked: Asked, session: str) -> None:
+def context(asked: Asked, session: str, model: str) -> None:
     """Show what fills the window, as a picture and as a table."""
     from holdfast.cli.terminal import emit
 
     with asked.open() as hf:
-        told = hf.session(find(hf, session).id).explain_now()
+        told = hf.session(find(hf, session).id).explain_now(model)
     if asked.json:
         emit(as_value(told))
     else:
@@ -59,24 +77,36 @@ def explain(asked: Asked, session: str, entry: str, against: str) -> None:
 
 
 def as_value(told: Explained) -> dict[str, Any]:
-    """An explanation as JSON: every key, always."""
+    """An explanation as JSON: every key, always; money in US dollars."""
     return {
         "model": told.model,
         "tokens": told.tokens,
+        "tier": told.count.tier,
+        "error": told.count.error,
         "room": told.room,
         "over": max(0, told.tokens - told.room),
         "call": told.call.id if told.call else None,
         "note": told.note,
         "matches": told.matches,
         "sections": sections(told.lines),
-        "blocks": [_fields(line) for line in told.lines],
-        "difference": _fields(told.difference) if told.difference else None,
-        "absent": [{"seq": a.seq, "marker": a.marker, "why": a.why} for a in told.absent],
+        "blocks": [_fields(line, cost="cost_usd") for line in told.lines],
+        "difference": _fields(told.difference, price="price_usd") if told.difference else None,
+        "absent": [_absence(one) for one in told.absent],
     }
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__struct_fields__}
+def _fields(value: Any, **money: str) -> dict[str, Any]:
+    """The fields of a value; those that are money in dollars, under the names that say so."""
+    found = {name: getattr(value, name) for name in value.__struct_fields__}
+    for name, told in money.items():
+        nano = found.pop(name)
+        found[told] = None if nano is None else nano / NANO
+    return found
+
+
+def _absence(one: Absence) -> dict[str, Any]:
+    spans = [[span.first, span.last] for span in one.spans]
+    return {"seq": one.seq, "marker": one.marker, "why": one.why, "spans": spans}
 
 
 def sections(lines: tuple[Line, ...]) -> dict[str, int]:
@@ -95,15 +125,18 @@ def draw(told: Explained, *, blocks: bool = False) -> None:
 
     screen = console()
     share = told.tokens / told.room if told.room else 0.0
-    screen.print(
-        Text.assemble(
-            (told.model, "bold"), f"  {told.tokens:,} of {told.room:,} tokens ({share:.0%})"
-        )
-    )
+    full = f"  {told.tokens:,} of {told.room:,} tokens ({share:.0%})"
+    screen.print(Text.assemble((told.model, "bold"), full, (f" · {_known(told.count)}", "dim")))
     screen.print(bar(told, screen.width))
     screen.print(block_table(told) if blocks else section_table(told))
     for line in _notes(told):
         screen.print(line, style="dim")
+
+
+def _known(count: Count) -> str:
+    """How a number is known, and by how much it may be off."""
+    off = f", ± {count.error:,}" if count.error else ""
+    return f"{SOURCES[count.tier]}{off}"
 
 
 def bar(told: Explained, width: int) -> Any:
@@ -151,7 +184,7 @@ def block_table(told: Explained) -> Any:
     for name in ("section", "role", "source", "rule"):
         table.add_column(name, overflow="fold")
     for line in told.lines:
-        cost = "" if line.cost is None else f"${line.cost / 1e9:.6f}"
+        cost = "" if line.cost is None else f"${line.cost / NANO:.6f}"
         cached = "yes" if line.cached else ""
         table.add_row(
             f"{line.tokens:,}", cached, cost, line.section, line.role, line.source, line.rule
@@ -160,9 +193,13 @@ def block_table(told: Explained) -> Any:
 
 
 def _notes(told: Explained) -> list[str]:
-    notes = [f"Entry {a.seq} and on: {a.why}." for a in told.absent]
+    from holdfast.engine.explaining import UNKNOWN
+
+    notes = [_away(one) for one in told.absent]
     if told.note:
         notes.append(told.note)
+    if told.model == UNKNOWN:
+        notes.append(NO_MODEL)
     if told.matches is not None:
         same = "is byte for byte" if told.matches else "differs from"
         notes.append(f"The request rebuilt from the log {same} the one that was sent.")
@@ -173,10 +210,18 @@ def _notes(told: Explained) -> list[str]:
     return notes
 
 
+def _away(one: Absence) -> str:
+    """A stretch that is not in the window, and why."""
+    from holdfast.cli.describing import spans
+
+    alone = len(one.spans) == 1 and one.spans[0].first == one.spans[0].last
+    return f"{'Entry' if alone else 'Entries'} {spans(one.spans)}: {one.why}."
+
+
 def _parted(found: Difference) -> str:
     if not found.lost:
         return "Everything the other request sent is a prefix of this one."
-    price = "" if found.price is None else f", ${found.price / 1e9:.6f} more than from the cache"
+    price = "" if found.price is None else f", ${found.price / NANO:.6f} more than from the cache"
     return (
         f"It parts from the other request at block {found.block} (byte {found.byte:,}): "
         f"{found.lost:,} tokens were read afresh{price}."

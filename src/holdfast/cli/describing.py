@@ -161,7 +161,8 @@ def _kept(body: log.Summary) -> str:
 
 _MARKERS: dict[type, Callable[[Any], tuple[str, ...]]] = {
     log.Summary: lambda m: (
-        f"covers {spans(m.covers)}", _kept(m), _shrunk(m), m.trigger, m.model, m.reason,
+        m.step if m.step != "summarise" else "", f"covers {spans(m.covers)}", _kept(m), _shrunk(m),
+        m.trigger, m.model, m.reason,
     ),
     log.Clear: lambda m: (
         f"{many(len(m.parts), 'part')} in {', '.join(map(str, sorted({p.seq for p in m.parts})))}",

@@ -89,9 +89,9 @@ class BlockingSession:
         """The state of the window for display, as of the last call."""
         return drive(self._inner.snapshot())
 
-    def explain_now(self) -> Explained:
+    def explain_now(self, model: str = "") -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
-        return drive(self._inner.explain_now())
+        return drive(self._inner.explain_now(model))
 
     def why_absent(self, entry: str) -> Absence:
         """Which marker keeps an entry out of the window."""

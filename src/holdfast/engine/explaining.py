@@ -8,24 +8,40 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from holdfast.core.explain import Absence, Difference, Line, absent, difference, explain
+from holdfast.core.calibrate import calibrated
+from holdfast.core.explain import (
+    Absence,
+    Difference,
+    Line,
+    absent,
+    difference,
+    explain,
+    hidden,
+    taken,
+)
 from holdfast.core.fold import in_force
 from holdfast.core.price import dollars
+from holdfast.engine import surround
+from holdfast.engine.counting import Counting
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation, markers
 from holdfast.engine.surround import Given
+from holdfast.engine.taught import profile_at
 from holdfast.engine.window import request_hash
 from holdfast.errors import Unknown
 from holdfast.model import wire
-from holdfast.model.log import Clear, Entry, Rewind, Session, Summary
+from holdfast.model.log import Session
 from holdfast.model.message import Opaque, Reasoning
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING, Span
-from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Options, Window
+from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Count, Options, Window
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
+
+UNKNOWN = "unknown"
+"""Stands for the model where a session has none: a small window is then assumed."""
 
 
 class Explained(Struct, frozen=True, kw_only=True):
@@ -33,7 +49,9 @@ class Explained(Struct, frozen=True, kw_only=True):
 
     model: str
     lines: tuple[Line, ...]
-    tokens: int
+    """Their tokens add up to `tokens`."""
+    count: Count
+    """How many tokens it took, or would take: as reported, or as the window counts them."""
     room: int
     call: Call | None = None
     """The call it was for; None for the window that would be sent now."""
@@ -44,6 +62,11 @@ class Explained(Struct, frozen=True, kw_only=True):
     """What else there is to say of it."""
     difference: Difference | None = None
     """Where it parts from the request it was compared with."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it took, or would take."""
+        return self.count.tokens
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -61,13 +84,29 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
     if not call.given:
         raise Unknown("request of call", call.id, (), "it was not made through window().request()")
     given = await _given(session, call)
-    profile = session.catalogue.profile(given.model)
-    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
-    window, _ = await turn.of(await session.view(str(call.head)))
+    view = await session.view(str(call.head))
+    profile = await profile_at(session, given.model, view)
+    policy = session.catalogue.policy(given.policy)
+    window, _ = await Preparation(session, given, profile, policy).of(view)
     options = convert(call.options, Options)
     request = codec(call.format).encode(window, profile, options)
-    matches = request_hash(request) == call.request_hash
-    return Rebuilt(call=call, window=window, profile=profile, request=request, matches=matches)
+    count = await _count(session, call, profile)
+    return Rebuilt(
+        call=call,
+        window=replace(window, tokens=count),
+        profile=profile,
+        request=request,
+        matches=request_hash(request) == call.request_hash,
+    )
+
+
+async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
+    """What a call was sent: as it reported, or else as it was estimated before."""
+    if call.usage.prompt:
+        return Count(tokens=call.usage.prompt, tier="reported")
+    policy = session.catalogue.policy(session.info.policy)
+    counting = await Counting(session, profile, policy, call.given, write=False).begin()
+    return calibrated(call.estimated, counting.ratio)
 
 
 async def call_of(session: OpenSession, entry: str) -> Call | None:
@@ -130,31 +169,37 @@ async def explain_session(
 
 async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
     made = await session.preview(compact=False, **given)
-    return Explained(
-        model=made.window.model,
-        lines=explain(made.window, made.profile),
-        tokens=made.tokens,
-        room=made.window.budget.room,
-        absent=await absences(session, (await session.view()).last),
-    )
+    return await _of_window(session, made.window, made.profile, made.head)
 
 
-async def explain_now(session: OpenSession) -> Explained:
-    """What would be sent now, with the system prompt and tools of the newest call."""
+async def explain_now(session: OpenSession, model: str = "") -> Explained:
+    """What would be sent now, with the system prompt, tools and model of the newest call."""
     newest = await newest_call(session)
     given = await _given(session, newest) if newest and newest.given else Given()
-    model = session.info.model or given.model or (newest.model if newest else "") or "unknown"
-    given = replace(given, model=model, policy=given.policy or session.info.policy)
-    profile = session.catalogue.profile(model)
-    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
+    known = model or given.model or session.info.model or (newest.model if newest else "")
     view = await session.view()
-    window, _ = await turn.of(view)
+    shown = await surround.snapshot(session.store.log, session.id, view.folded.context)
+    given = replace(
+        given,
+        model=known or UNKNOWN,
+        policy=given.policy or session.info.policy,
+        sections=given.sections if shown is None else shown,
+    )
+    profile = await profile_at(session, given.model, view)
+    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
+    made = await turn.window(write=False, compact=False)
+    return await _of_window(session, made.window, profile, made.view.last)
+
+
+async def _of_window(
+    session: OpenSession, window: Window, profile: Profile, head: int
+) -> Explained:
     return Explained(
-        model=model,
+        model=window.model,
         lines=explain(window, profile),
-        tokens=window.tokens.tokens,
+        count=window.tokens,
         room=window.budget.room,
-        absent=await absences(session, view.last),
+        absent=await absences(session, head),
     )
 
 
@@ -164,12 +209,11 @@ async def _given(session: OpenSession, call: Call) -> Given:
 
 async def _of_call(session: OpenSession, call: Call) -> Explained:
     made = await rebuild(session, call)
+    usage = call.usage if call.usage.prompt else None
     return Explained(
         model=call.model,
-        lines=_told(
-            made, explain(made.window, made.profile, call.usage if call.usage.total else None)
-        ),
-        tokens=call.usage.prompt or made.window.tokens.tokens,
+        lines=_told(made, explain(made.window, made.profile, usage)),
+        count=made.window.tokens,
         room=made.window.budget.room,
         call=call,
         matches=made.matches,
@@ -181,7 +225,7 @@ async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
     """The markers that keep something out of the window, each with the first entry it hides."""
     known = await markers(session.store.log, session.id, (Span(1, head),))
     standing = in_force(known)
-    first = [seq for entry in standing if (seq := hides(entry))]
+    first = [spans[0].first for entry in standing if (spans := hidden(entry))]
     return tuple(dict.fromkeys(absent(seq, None, standing) for seq in first))
 
 
@@ -192,22 +236,10 @@ async def why_absent(session: OpenSession, entry: str) -> Absence:
     return absent(seq, None, in_force(known))
 
 
-def hides(marker: Entry) -> int:
-    """The first entry that a marker keeps out; 0 where it keeps out none."""
-    match marker.body:
-        case Summary(covers=covers) if covers:
-            return covers[0].first
-        case Rewind(to=to):
-            return to + 1
-        case Clear(parts=parts) if parts:
-            return parts[0].seq
-        case _:
-            return 0
-
-
 def compare(before: Rebuilt, after: Rebuilt) -> Difference:
     """Where two requests part, and what that did to the cache."""
-    tokens = [block.tokens for block in after.window.blocks]
+    each = taken(after.window, after.profile, after.window.tokens.tokens)
+    tokens = each[len(each) - len(after.window.blocks) :]  # the tools stand first
     return difference(_pieces(before), _pieces(after), tokens, after.profile)
 
 
@@ -258,8 +290,9 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
             last = call if call.cause == "turn" else last
         after = page[-1].id
     last = last or await newest_call(session)
-    window = session.catalogue.profile((last.model if last else "") or session.info.model).window
-    used = last.usage.prompt if last else 0
+    model = (await _model_of(session, last) if last else "") or session.info.model
+    profile = await profile_at(session, model, await session.view())
+    window, used = profile.window, await _used(session, last, profile) if last else 0
     return BudgetSnapshot(
         context_window_size=window,
         used_tokens=used,
@@ -271,3 +304,14 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
         total_output_tokens=total.output,
         last_call_usage=CallUsage.of(last.usage) if last else None,
     )
+
+
+async def _model_of(session: OpenSession, call: Call) -> str:
+    """The model as it was asked for, by which its limits are known; a reply may name it fully."""
+    return (await _given(session, call)).model if call.given else call.model
+
+
+async def _used(session: OpenSession, call: Call, profile: Profile) -> int:
+    """What a call was sent; where nobody knows that, what would be sent now."""
+    found = (await _count(session, call, profile)).tokens
+    return found or (await explain_now(session, profile.name)).tokens

@@ -283,7 +283,7 @@ class Preparation:
             merges=await self._shed_before(view),
             step="shed",
             policy=self._policy.name,
-            reason="the window was full",
+            reason=f"the window of {self._given.model} was full",
             tokens_before=sum(map(weight, heads)),
             tokens_after=taken,
         )

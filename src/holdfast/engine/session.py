@@ -161,9 +161,9 @@ class OpenSession(Writer):
         """The state of the window for display, as of the last call."""
         return await snapshot(self)
 
-    async def explain_now(self) -> Explained:
+    async def explain_now(self, model: str = "") -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
-        return await explain_now(self)
+        return await explain_now(self, model)
 
     async def why_absent(self, entry: str) -> Absence:
         """Which marker keeps an entry out of the window."""

@@ -19,6 +19,7 @@ from holdfast.engine.overbudget import floor_error
 from holdfast.engine.prepare import Preparation, standing_repairs
 from holdfast.engine.replies import read_reply
 from holdfast.engine.surround import Given
+from holdfast.engine.taught import bodies
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import AssumedModel, Misuse
 from holdfast.files import config_home
@@ -210,7 +211,7 @@ class Turns:
         """What is known of a model, and what its refusals in this session have taught."""
         profile = self._session.catalogue.profile(model)
         repairs = await self._taught()
-        return limited(profile, _bodies(repairs)) if repairs else profile
+        return limited(profile, bodies(repairs)) if repairs else profile
 
     async def _in_vain(self) -> list[tuple[int, Repair]]:
         """The repairs since the last reply: they have not helped yet, each with its place."""
@@ -221,7 +222,7 @@ class Turns:
         heads = await self._session.store.log.heads(self._session.id, since)
         last = max((head.seq for head in heads if head.role == "assistant"), default=0)
         entries = [entry for entry in repairs if entry.seq > last]
-        return list(zip([entry.seq for entry in entries], _bodies(entries), strict=True))
+        return list(zip([entry.seq for entry in entries], bodies(entries), strict=True))
 
     async def _taught(self) -> tuple[Entry, ...]:
         """The repairs in force, read again when a marker has been appended."""
@@ -270,7 +271,3 @@ class Turns:
             completed=reply.stop != "aborted",
             call=call,
         )
-
-
-def _bodies(entries: Sequence[Entry]) -> list[Repair]:
-    return [entry.body for entry in entries if isinstance(entry.body, Repair)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.core.count import weigh_tools
+from holdfast.core.explain import by_section
 from holdfast.core.repair import Fix
 from holdfast.engine.plugins import codec
 from holdfast.errors import Refused
@@ -62,13 +62,8 @@ class PreparedWindow:
 
     @property
     def sections(self) -> dict[str, int]:
-        """Tokens by section, in the order of the window."""
-        found: dict[str, int] = {}
-        if self.window.tools:
-            found["tools"] = weigh_tools(self.window.tools)
-        for block in self.window.blocks:
-            found[block.section] = found.get(block.section, 0) + block.tokens
-        return found
+        """Tokens by section, in the order of the window; together they are `tokens`."""
+        return by_section(self.window, self.profile)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
