@@ -3,7 +3,7 @@
 from holdfast.core.assemble import Seen, Surroundings, assemble
 from holdfast.core.budget import budget
 from holdfast.model.log import Entry, Folded, PartRef, Pinned, Summary
-from holdfast.model.message import Message, Text, ToolCall, ToolResult, assistant, tool, user
+from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant, tool, user
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span
@@ -194,6 +194,28 @@ def test_too_many_tools_are_a_shortage() -> None:
     )
     (short,) = made.shortages
     assert (short.what, short.have, short.limit) == ("tools", 5, 3)
+
+
+def test_documents_are_no_pictures() -> None:
+    paper, shot = Media("application/pdf", b"%PDF-"), Media("image/png", b"x")
+    read = tool(ToolResult("c", "", media=(paper, shot)))
+    said = (entry(1, Message("user", (paper, paper))), entry(2, read), entry(3, user("?")))
+    seen, chosen = Seen(folded=Folded(), messages=said), policy("holdfast")
+    room = budget(Profile(name="m", most_images=1), chosen.budget)
+    assert assemble(seen, Surroundings(), chosen, room, "m").shortages == ()
+    more = Seen(folded=Folded(), messages=(*said, entry(4, Message("user", (shot,)))))
+    (short,) = assemble(more, Surroundings(), chosen, room, "m").shortages
+    assert (short.what, short.have, short.limit) == ("images", 2, 1)
+
+
+def test_memory_above_its_slice_is_a_shortage_and_stays_whole() -> None:
+    kept = "The user likes short answers. " * 2_000
+    made = window("holdfast", around=Surroundings(sections={"memory": kept}))
+    (short,) = made.shortages
+    assert (short.what, short.limit) == ("memory", made.budget.memory)
+    assert short.have > short.limit
+    assert kept.strip() in made.section("memory")[0].parts[0].text  # type: ignore[union-attr]
+    assert window("holdfast").shortages == ()
 
 
 def test_text_of_the_harness_does_not_begin_the_current_turn() -> None:

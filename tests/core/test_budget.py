@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.budget import budget, largest, spend
+from holdfast.core.budget import budget, largest
 from holdfast.model.message import Text
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Budget, BudgetConfig
@@ -87,11 +87,6 @@ def test_slices_are_never_negative_and_never_more_than_the_window(
     assert 0 <= made.history <= max(0, made.room - made.system)
     for slice in (made.memory, made.pins, made.chat_files):
         assert 0 <= slice <= made.room
-
-
-def test_history_gets_what_chat_files_leave() -> None:
-    made = of("holdfast", 200_000)
-    assert spend(made, 9_600).history == made.history - 9_600
 
 
 def test_the_largest_blocks_are_named() -> None:

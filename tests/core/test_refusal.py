@@ -95,7 +95,21 @@ def test_pictures_become_words() -> None:
     result = made[3].parts[0]
     assert isinstance(result, ToolResult)
     assert result.media == ()
-    assert "1 pictures left out" in result.output
+    assert "a picture left out" in result.output
+
+
+def test_documents_are_no_pictures_and_stay() -> None:
+    paper, shot = Media("application/pdf", b"%PDF-"), Media("image/png", b"x")
+    result = ToolResult("c", "out", media=(paper, shot, shot))
+    marker = entry(5, Repair(rule="A12", action="without pictures"))
+    (made,) = cured(
+        (block(1, "user", paper, result, ToolResult("d", "", media=(paper,))),), [marker]
+    )
+    assert (made.parts[0], made.parts[2]) == (paper, ToolResult("d", "", media=(paper,)))
+    answer = made.parts[1]
+    assert isinstance(answer, ToolResult)
+    assert answer.media == (paper,)
+    assert "[2 pictures left out: the provider refused a picture of this" in answer.output
 
 
 def test_calls_become_text_and_nothing_said_is_lost() -> None:

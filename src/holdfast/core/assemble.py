@@ -14,12 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.boundary import just_asked
-from holdfast.core.calibrate import excess
-from holdfast.core.count import MESSAGE, weigh
+from holdfast.core.calibrate import SLACK, excess
+from holdfast.core.count import MESSAGE, media_of, weigh
 from holdfast.core.estimate import recurring
+from holdfast.core.repair import is_picture
 from holdfast.core.scaffold import wrap
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
-from holdfast.model.message import Media, Message, Part, Text, ToolResult
+from holdfast.model.message import Message, Part, Text, ToolResult
 from holdfast.model.policy import Place, Policy
 from holdfast.model.span import OPEN
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
@@ -248,14 +249,16 @@ def shortages(window: Window) -> tuple[Shortage, ...]:
     images = sum(_images(block.parts) for block in window.blocks) if limits.most_images else 0
     if images > limits.most_images:
         found.append(Shortage(what="images", have=images, limit=limits.most_images))
+    memory = sum(block.tokens for block in window.section("memory"))
+    if limits.memory and memory > limits.memory + SLACK:  # a frame stands around it
+        found.append(Shortage(what="memory", have=memory, limit=limits.memory))
     if limits.most_tools and len(window.tools) > limits.most_tools:
         found.append(Shortage(what="tools", have=len(window.tools), limit=limits.most_tools))
     return tuple(found)
 
 
 def _images(parts: Sequence[Part]) -> int:
-    own = sum(isinstance(part, Media) for part in parts)
-    return own + sum(len(part.media) for part in parts if isinstance(part, ToolResult))
+    return sum(is_picture(media) for part in parts for media in media_of(part))
 
 
 def _said(place: Place, content: str, source: str, rule: str) -> Block:

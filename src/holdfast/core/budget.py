@@ -9,8 +9,6 @@ Reserves shrink with small windows: no fixed number may leave a small model with
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Budget, BudgetConfig
 
@@ -87,11 +85,6 @@ def _history(left: int, window: int, config: BudgetConfig) -> int:
         return left
     share = window * config.chat_history_fraction
     return min(left, clamp(share, config.chat_history_min, config.chat_history_max))
-
-
-def spend(budget: Budget, chat_files: int) -> Budget:
-    """The budget once the chat files are known: history gets what they leave."""
-    return replace(budget, chat_files=chat_files, history=max(0, budget.history - chat_files))
 
 
 def largest(blocks: tuple[Block, ...], many: int = 3) -> tuple[Block, ...]:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.limits import LEAST
+from holdfast.core.repair import is_picture
 from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.profile import Profile
@@ -169,13 +170,22 @@ def _unsealed(part: Part, owner: str) -> Part | None:
     return None if isinstance(part, Reasoning) else replace(part, seal=None)
 
 
+_REFUSED = "left out: the provider refused a picture of this conversation"
+"""Which one it refused is seldom told, so it must not be said of each."""
+
+
 def _unpictured(part: Part, owner: str) -> Part | None:
+    """A part without its pictures; documents are none, and nobody has refused them."""
     if isinstance(part, Media):
-        return Text(f"[{part.type} left out: the provider refused it]", "system-reminder")
-    if isinstance(part, ToolResult) and part.media:
-        note = f"{part.output}\n[{len(part.media)} pictures left out: the provider refused them]"
-        return replace(part, media=(), output=note)
-    return part
+        return Text(f"[{part.type} {_REFUSED}]", "system-reminder") if is_picture(part) else part
+    if not isinstance(part, ToolResult):
+        return part
+    stay = tuple(media for media in part.media if not is_picture(media))
+    gone = len(part.media) - len(stay)
+    if not gone:
+        return part
+    what = "a picture" if gone == 1 else f"{gone} pictures"
+    return replace(part, media=stay, output=f"{part.output}\n[{what} {_REFUSED}]")
 
 
 def _as_text(part: Part, owner: str) -> Part | None:

@@ -85,9 +85,10 @@ class Block(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Shortage(Struct, frozen=True, kw_only=True):
-    """Something besides tokens that a request may have too much of."""
+    """Something besides all its tokens that a window has more of than it should."""
 
-    what: Literal["bytes", "images", "tools", "breakpoints"]
+    what: Literal["bytes", "images", "tools", "breakpoints", "memory"]
+    """`memory`: tokens of what was given as such, against its slice of the budget."""
     have: int
     limit: int
 
