@@ -1,9 +1,11 @@
 """Replies: what is no reply is refused, and never kept as an empty one."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import holdfast
 from holdfast.errors import Misuse
 from tests.engine.test_window import REPLIES
 from tests.properties.histories import opened
@@ -77,3 +79,20 @@ def test_a_policy_that_asks_asks_rather_than_refuses() -> None:
         made = s.window()
         assert made.over > 0
         assert "Send it all the same?" in made.window.asks[0]
+
+
+def test_a_reply_that_is_told_again_with_its_key_counts_once(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        s.user("hi")
+        s.window().request("anthropic")
+        nameless = {key: value for key, value in REPLIES["anthropic"].items() if key != "id"}
+        first = s.reply(nameless, key="turn-1")
+        spent, told = s.cost, s.snapshot()
+        assert spent > 0
+        assert s.reply(nameless, key="turn-1") == first
+        assert (s.cost, s.snapshot()) == (spent, told)
+        assert hf.session(s.id).cost == spent
+        assert len(list(s.entries())) == 2
+        s.reply({**nameless, "content": [{"type": "text", "text": "Another."}]}, key="turn-2")
+        assert s.cost == 2 * spent

@@ -106,9 +106,9 @@ class BlockingSession:
         """A provider refused the request: remember what is to be sent differently from now on."""
         return drive(self._inner.refused(message, provider=provider))
 
-    def reply(self, response: Any, *, format: str = "") -> Entry:
+    def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""
-        return drive(self._inner.reply(response, format=format))
+        return drive(self._inner.reply(response, format=format, key=key))
 
     def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""

@@ -71,9 +71,9 @@ class OpenSession(Writer):
         """The window that would be sent now, with nothing written."""
         return await self._turns.window(**given, write=False)
 
-    async def reply(self, response: Any, *, format: str = "") -> Entry:
+    async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""
-        return await self._turns.reply(response, format=format)
+        return await self._turns.reply(response, format=format, key=key)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""

@@ -170,10 +170,10 @@ class Turns:
         self._sent = {**self._sent, format: sent}
         self._tried = window
 
-    async def reply(self, response: Any, *, format: str = "") -> Entry:
+    async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
         reply, found = read_reply(response, format)
-        return await self.record(reply, found)
+        return await self.record(reply, found, key=key)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on.
@@ -234,8 +234,8 @@ class Turns:
             self._repairs = ((session.id, session.info.last_marker), found)
         return self._repairs[1]
 
-    async def record(self, reply: Reply, format: str = "") -> Entry:
-        """Append a decoded reply with its call."""
+    async def record(self, reply: Reply, format: str = "", *, key: str = "") -> Entry:
+        """Append a decoded reply with its call; with a key, once however often it is told."""
         session, sent = self._session, self._sent.get(format)
         self._sent = {}
         now = session.now()
@@ -265,6 +265,7 @@ class Turns:
         )
         return await session.append(
             reply.message,
+            key=key,
             provider=reply.provider,
             model=model,
             request=reply.request,

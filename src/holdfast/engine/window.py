@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from holdfast.core.explain import by_section
 from holdfast.core.repair import Fix
 from holdfast.engine.plugins import codec
-from holdfast.errors import Refused
+from holdfast.errors import Misuse, Refused
 from holdfast.model import wire
 from holdfast.model.log import Folded
 from holdfast.model.profile import Profile
@@ -19,6 +19,9 @@ from holdfast.model.window import Block, Count, Options, Violation, Window
 
 UNSTREAMED = {"anthropic": 21_333}
 """The longest reply that a provider's own SDK waits for when it is not streamed: ten minutes."""
+
+ASKED = frozenset({"history", "current", "kept", "summary"})
+"""The sections that show what was said, or what stands for it."""
 
 
 class PreparedWindow:
@@ -73,6 +76,11 @@ class PreparedWindow:
     def request(self, format: str, **options: Any) -> dict[str, Any]:
         """The request for a wire format, as the provider's own SDK takes it; always valid."""
         encoder = codec(format)
+        if not any(block.section in ASKED for block in self.window.blocks):
+            raise Misuse(
+                "nothing was asked in this session, and no provider answers to that; say it with "
+                "s.user(…) first, then prepare the window again"
+            )
         chosen = self._chosen(options, encoder.name)
         request = encoder.encode(self.window, self.profile, chosen)
         broken = encoder.violations(request, self.profile) or self._too_large(request)

@@ -171,7 +171,8 @@ class Writer:
                 made = await self._write_in_fork(drafts, key, call, conflict)
             self._session, self._doubtful = moved_on(self._session, made), ()
             self._engine.appended = True
-            self._spent += (call.cost or 0) if call else 0
+            if call and made[0].id == drafts[0].id:  # a retry is not paid twice
+                self._spent += call.cost or 0
             return made
 
     async def _complete(
