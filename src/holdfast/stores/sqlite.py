@@ -140,20 +140,24 @@ class Sqlite:
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
 
-    def script(self, sql: str, values: Sequence[Any]) -> list[Row]:
-        """A whole transaction in one call: the rows it returns; undone where it fails."""
-        self.check_usable()
+    def script(self, sql: str, values: Sequence[Any]) -> int:
+        """A whole transaction in one call, undone where it fails: what its last change changed."""
+        if self._closed or self._owner != os.getpid():
+            self._refuse()
         with self.lock:
-            if self.connection.in_transaction:
+            connection = self.connection
+            if connection.in_transaction:
                 raise Misuse("a transaction inside a transaction")
             try:
-                return self.connection.execute(sql, values).fetchall()
-            except apsw.Error as error:
-                raise mapped(error, self.where) from error
-            finally:
-                if self.connection.in_transaction:
+                connection.execute(sql, values)
+                return connection.changes()
+            except BaseException as error:
+                if connection.in_transaction:
                     with suppress(apsw.Error):
-                        self.connection.execute("ROLLBACK")
+                        connection.execute("ROLLBACK")
+                if isinstance(error, apsw.Error):
+                    raise mapped(error, self.where) from error
+                raise
 
     def writing(self) -> Transaction:
         return Transaction(self, self.BEGIN)

@@ -1,7 +1,9 @@
 """The log port on SQLite: the usual append, one short message, as a single script.
 
 Around a sync of a tenth of a millisecond every call counts. The script is what `SqlLog.append` does
-statement by statement, in one call of the engine; anything out of the ordinary goes that way.
+statement by statement, in one call of the engine; anything out of the ordinary goes that way. It
+is made for the place behind a session's newest entry as this connection remembers it, and writes
+nothing where the session has moved on since.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ from holdfast.model.reply import Call
 from holdfast.model.store import Expect
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.log import SqlLog
-from holdfast.stores.sql.places import MOST_ENTRIES, ORDINAL_BITS, SEQ_BITS
+from holdfast.stores.sql.places import MOST_ENTRIES, ORDINAL_BITS, SEQ_BITS, place
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite import Sqlite
 
 MOST_PARTS = 8
 """With more parts than this a message is out of the ordinary."""
+
+MOST_REMEMBERED = 4096
+"""Of how many sessions the newest entry is remembered."""
 
 _ANYTHING = Expect()
 
@@ -35,6 +40,7 @@ class SqliteLog(SqlLog):
     def __init__(self, db: Sqlite) -> None:
         super().__init__(db)
         self._sqlite = db
+        self._newest: dict[str, int] = {}
 
     async def append(
         self,
@@ -45,50 +51,53 @@ class SqliteLog(SqlLog):
         expect: Expect | None = None,
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
-        counted = len(drafts) == 1 and bool(drafts[0].counts)
-        if key or call or not counted or armed():
-            return await super().append(session, drafts, key=key, expect=expect, call=call)
-        made = self._at_once(session, drafts[0], expect or _ANYTHING)
-        return made or await super().append(session, drafts, expect=expect)
+        newest = self._newest.get(session)
+        if newest and len(drafts) == 1 and not (key or call or armed()):
+            made = self._at_once(session, newest, drafts[0], expect or _ANYTHING)
+            if made:
+                return (made,)
+        return await super().append(session, drafts, key=key, expect=expect, call=call)
 
-    def _at_once(self, session: str, draft: Draft, expect: Expect) -> tuple[Entry, ...]:
-        """The entry that a plain message became; nothing where it has to go the long way."""
-        body = draft.body
-        if type(body) is not Message or not 0 < len(body.parts) <= MOST_PARTS:
-            return ()
+    def _advance(self, session: str, drafts: Sequence[Draft], expect: Expect) -> tuple[int, int]:
+        number, head = super()._advance(session, drafts, expect)
+        if len(self._newest) >= MOST_REMEMBERED:
+            self._newest.clear()
+        self._newest[session] = place(number, head + len(drafts))  # if it is undone, a wrong guess
+        return number, head
+
+    def _at_once(self, session: str, newest: int, draft: Draft, expect: Expect) -> Entry | None:
+        """The entry that a plain message became; None where it has to go the long way."""
+        body, head = draft.body, newest & MOST_ENTRIES
+        if type(body) is not Message or expect.marker is not None or head == MOST_ENTRIES:
+            return None
         contents = [wire.encode(part) for part in body.parts]
-        if max(map(len, contents)) > rows.INLINE:
-            return ()
-        values: list[Any] = [draft.created, draft.created, session]
-        message, marker = expect.message is not None, expect.marker is not None
-        if message:
-            values.append(expect.message)
-        if marker:
-            values.append(expect.marker)
-        hash, data = rows.fingerprint(body.role, contents), rows.extra_of(draft, "")
-        values += (draft.id, "message", body.role, draft.created, draft.completed, hash, data)
-        values.append(session)
-        for part, content, count in zip(body.parts, contents, draft.counts, strict=True):
-            values += (kind_of(part), len(content), count, None, content, session)
-        script = _script(self._sqlite.BEGIN, len(contents), message, marker)
-        moved = self._sqlite.script(script, values)
-        return (draft.placed(session, moved[0][0], ""),) if moved else ()
+        if not 0 < len(contents) <= MOST_PARTS or max(map(len, contents)) > rows.INLINE:
+            return None
+        at, made = newest + 1, draft.placed(session, head + 1, "")
+        values: list[Any] = [
+            made.created, newest >> SEQ_BITS, session, head, expect.message,
+            at, made.id, body.role, made.created, made.completed,
+            rows.fingerprint(body.role, contents), rows.extra_of(draft, ""),
+        ]  # fmt: skip
+        first = at << ORDINAL_BITS
+        for ordinal, content in enumerate(contents):
+            kind = kind_of(body.parts[ordinal])
+            values += first | ordinal, kind, len(content), made.counts[ordinal], content
+        if not self._sqlite.script(_script(self._sqlite.BEGIN, len(contents)), values):
+            return None
+        self._newest[session] = at
+        return made
 
 
 @cache
-def _script(begin: str, parts: int, message: bool, marker: bool) -> str:
+def _script(begin: str, parts: int) -> str:
     """Everything in one transaction; where the head is not moved, nothing else happens either."""
-    place = f"(n << {SEQ_BITS} | head)"
-    moved = "FROM sessions WHERE id = ? AND changes() = 1"
-    statements = [
+    part = "INSERT INTO parts SELECT ?, ?, ?, ?, NULL, ? WHERE changes() = 1"
+    return "; ".join((
         begin,
-        "UPDATE sessions SET head = head + 1, last_message = head + 1, "
-        "updated = CASE WHEN updated > ? THEN updated ELSE ? END "
-        f"WHERE id = ? AND head < {MOST_ENTRIES}"
-        f"{' AND last_message = ?' * message}{' AND last_marker = ?' * marker} RETURNING head",
-        f"INSERT INTO entries SELECT {place}, ?, ?, ?, ?, ?, ?, ? {moved}",
-    ]
-    for ordinal in range(parts):
-        at = f"{place} << {ORDINAL_BITS} | {ordinal}"
-        statements.append(f"INSERT INTO parts SELECT {at}, ?, ?, ?, ?, ? {moved}")
-    return "; ".join([*statements, "COMMIT"])
+        "UPDATE sessions SET head = head + 1, last_message = head + 1, updated = max(updated, ?) "
+        "WHERE n = ? AND id = ? AND head = ? AND last_message = coalesce(?, last_message)",
+        "INSERT INTO entries SELECT ?, ?, 'message', ?, ?, ?, ?, ? WHERE changes() = 1",
+        *[part] * parts,
+        "COMMIT",
+    ))  # fmt: skip
