@@ -9,6 +9,7 @@ that vocabulary first cuts a text where the kind changes (a word takes its blank
 three, a run of `=` is one piece) and then splits words mostly where unlikely letters meet.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 from zlib import adler32
@@ -87,7 +88,8 @@ def recurring(text: str) -> int:
 
 def estimate_bytes(data: bytes) -> int:
     """About how many tokens o200k_base makes of this UTF-8; bytes that are none are counted too."""
-    weight = sum(map(_weight, _blocks(plain(data))))
+    weighed = plain(data)
+    weight = _weight(weighed) if len(weighed) <= _BLOCK else sum(map(_weight, _blocks(weighed)))
     return max((weight + UNIT // 2) // UNIT, -(-len(data) // _LONGEST))
 
 
@@ -110,15 +112,17 @@ def pairs(data: bytes) -> bytes:
 def _weight(block: bytes) -> int:
     """The sum of all weights of a block: the low half of Adler-32 is one more, up to 65,520."""
     weights = pairs(block).translate(_WEIGHT)
-    pieces = range(0, len(weights), _ADDED)
-    return sum([(adler32(weights[at : at + _ADDED]) & 0xFFFF) - 1 for at in pieces])
+    if len(weights) <= _ADDED:
+        return (adler32(weights) & 0xFFFF) - 1
+    total = 0
+    for at in range(0, len(weights), _ADDED):
+        total += (adler32(weights[at : at + _ADDED]) & 0xFFFF) - 1
+    return total
 
 
-def _blocks(data: bytes) -> list[bytes]:
+def _blocks(data: bytes) -> Iterator[bytes]:
     """Pieces small enough to stay in a processor's cache."""
-    if len(data) <= _BLOCK:
-        return [data]
-    return [data[start : start + _BLOCK] for start in range(0, len(data), _BLOCK)]
+    return (data[start : start + _BLOCK] for start in range(0, len(data), _BLOCK))
 
 
 def _kind_table() -> bytes:
