@@ -9,6 +9,7 @@ Rule 4: what changes from call to call (chat files, reminder) stands behind the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +18,12 @@ from holdfast.core.boundary import just_asked
 from holdfast.core.calibrate import SLACK, excess
 from holdfast.core.count import MESSAGE, media_of, weigh
 from holdfast.core.estimate import recurring
+from holdfast.core.recall import note
 from holdfast.core.repair import is_picture
 from holdfast.core.scaffold import wrap
+from holdfast.core.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
-from holdfast.model.message import Message, Part, Text, ToolResult
+from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.policy import Place, Policy
 from holdfast.model.span import OPEN
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
@@ -85,7 +88,8 @@ class _Sections:
 
     def __init__(self, seen: Seen, around: Surroundings, policy: Policy) -> None:
         self._seen, self._around, self._policy = seen, around, policy
-        self._kept = frozenset(seen.folded.kept)
+        self._kept = frozenset(seen.folded.kept) - {seen.folded.asked}
+        self._shortened = {one.seq: one.tokens for one in seen.folded.shortened}
         self._cleared = frozenset((ref.seq, ref.ordinal) for ref in seen.folded.cleared)
         tail = [entry for entry in seen.messages if entry.seq not in self._kept]
         bodies = [entry.body for entry in tail if isinstance(entry.body, Message)]
@@ -157,7 +161,18 @@ class _Sections:
 
     def kept(self, place: Place) -> list[Block]:
         kept = [entry for entry in self._seen.messages if entry.seq in self._kept]
-        return [self._entry(entry, "kept", "kept word for word") for entry in kept]
+        return [self._kept_entry(place, entry) for entry in kept]
+
+    def _kept_entry(self, place: Place, entry: Entry) -> Block:
+        """An earlier message beside a summary; in a tag where a policy says so, so that nobody
+        takes it for a request that still waits."""
+        block = self._entry(entry, "kept", "kept word for word")
+        most = self._shortened.get(entry.seq)
+        if most is None and not place.tag:
+            return block
+        rule = f"kept, cut to {most} tokens" if most else block.rule
+        parts = tuple(_marked(part, place.tag, most, entry) for part in block.parts)
+        return replace(block, parts=parts, tokens=_tokens(parts), rule=rule)
 
     def history(self, place: Place) -> list[Block]:
         blocks = [self._entry(entry, "history", "visible") for entry in self._history]
@@ -199,12 +214,27 @@ class _Sections:
         if not any((entry.seq, ordinal) in self._cleared for ordinal in range(len(parts))):
             return parts, tokens
         shown = tuple(
-            placeholder(part, Handle(entry.id, ordinal), _counted(entry, ordinal))
-            if (entry.seq, ordinal) in self._cleared
-            else part
+            new
             for ordinal, part in enumerate(parts)
+            if (new := self._shown(part, entry, ordinal)) is not None
         )
         return shown, _tokens(shown)
+
+    def _shown(self, part: Part, entry: Entry, ordinal: int) -> Part | None:
+        """A part, what stands for it once it is cleared, or nothing for a cleared thought."""
+        if (entry.seq, ordinal) not in self._cleared:
+            return part
+        if isinstance(part, (Reasoning, Opaque)):
+            return None
+        call = self._calls.get(part.call) if isinstance(part, ToolResult) else None
+        return placeholder(part, Handle(entry.id, ordinal), _counted(entry, ordinal), call)
+
+    @cached_property
+    def _calls(self) -> dict[str, ToolCall]:
+        """The visible tool calls by id, so that what is cleared can say what it was."""
+        bodies = (entry.body for entry in self._seen.messages)
+        said = (part for body in bodies if isinstance(body, Message) for part in body.parts)
+        return {part.id: part for part in said if isinstance(part, ToolCall)}
 
 
 _MAKERS: dict[str, Callable[[_Sections, Place], list[Block]]] = {
@@ -220,17 +250,20 @@ _MAKERS: dict[str, Callable[[_Sections, Place], list[Block]]] = {
 }
 
 
-def placeholder(part: Part, handle: Handle, tokens: int) -> Part:
+def placeholder(part: Part, handle: Handle, tokens: int, call: ToolCall | None = None) -> Part:
     """What stands for a part whose content has left the window: what it was, and its handle."""
-    note = f"[{part_name(part)} cleared · {tokens} tokens · recall {handle}]"
+    told = note(part, handle, tokens, call)
     if isinstance(part, ToolResult):
-        return ToolResult(part.call, note, part.error, part.name)
-    return Text(note, scaffold="system-reminder")
+        return ToolResult(part.call, told, part.error, part.name)
+    return Text(told, scaffold="system-reminder")
 
 
-def part_name(part: Part) -> str:
-    """What a part is, for people."""
-    return type(part).__name__.removesuffix("Text").lower() or "text"
+def _marked(part: Part, tag: str, most: int | None, entry: Entry) -> Part:
+    """A part of an earlier message: cut where it has to be, and in the tag of its section."""
+    if not isinstance(part, Text) or part.seal is not None:
+        return part
+    text = shorten(part.text, most, f"#{entry.seq}") if most else part.text
+    return Text(wrap(tag, text), scaffold=tag) if tag else replace(part, text=text)
 
 
 def breakpoints(blocks: Sequence[Block], tools: bool) -> tuple[int, ...]:
@@ -275,7 +308,7 @@ def _said(place: Place, content: str, source: str, rule: str) -> Block:
 
 
 def _summary(body: Summary, policy: Policy) -> str:
-    pieces = (policy.summary_preamble, body.text, body.ledger)
+    pieces = (policy.summary_preamble, body.text, body.ledger, body.expand)
     return "\n\n".join(piece for piece in pieces if piece)
 
 

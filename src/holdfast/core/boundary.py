@@ -68,6 +68,17 @@ def units(messages: Sequence[Message], rules: Sequence[Rule] = RULES) -> list[tu
     return list(pairwise(cuts))
 
 
+def pending_from(messages: Sequence[Message]) -> int:
+    """The index where calls begin that still wait for a result; `len(messages)` where none does."""
+    answered = {part.call for one in messages for part in one.parts if isinstance(part, ToolResult)}
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role == "tool":
+            continue
+        waits = any(call.id not in answered for call in messages[index].calls)
+        return index if waits else len(messages)
+    return len(messages)
+
+
 def just_asked(messages: Sequence[Message]) -> int:
     """The index of the newest message of the user's own; everything from it on is the current turn.
 

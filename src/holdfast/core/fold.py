@@ -21,6 +21,7 @@ from holdfast.model.log import (
     Context,
     Entry,
     Folded,
+    Notes,
     Pin,
     Pinned,
     Redo,
@@ -39,7 +40,7 @@ START = Folded()
 REVERSIBLE = (Summary, Clear, Rewind)
 """What an Undo may name."""
 
-CONVERSATION = (Summary, Clear, Context, Rewind, Undo, Redo)
+CONVERSATION = (Summary, Clear, Notes, Context, Rewind, Undo, Redo)
 """What a rewind puts out of force when it lies behind its place."""
 
 
@@ -51,9 +52,18 @@ def fold(log: Iterable[Entry], start: Folded = START) -> Folded:
     for entry in standing:
         state = _apply(state, entry)
     for entry in undone:
-        if isinstance(entry.body, Summary):
-            state = replace(state, shielded=union(state.shielded, _covered(entry, entry.body)))
+        state = _shield(state, entry)
     return replace(state, epoch=markers[-1].seq) if markers else state
+
+
+def _shield(state: Folded, entry: Entry) -> Folded:
+    """What was undone is not done again by itself."""
+    if isinstance(entry.body, Summary):
+        return replace(state, shielded=union(state.shielded, _covered(entry, entry.body)))
+    if isinstance(entry.body, Clear):
+        parts = {*state.unclearable, *entry.body.parts}
+        return replace(state, unclearable=tuple(sorted(parts)))
+    return state
 
 
 def step(state: Folded, entry: Entry) -> Folded | None:
@@ -130,6 +140,13 @@ def _summarise(state: Folded, entry: Entry, body: Summary) -> Folded:
         state,
         visible=still,
         kept=tuple(kept),
+        shortened=tuple(
+            sorted(
+                {*body.shortened}
+                | {one for one in state.shortened if one.seq in kept and one.seq not in body.kept}
+            )
+        ),
+        asked=body.asked or (0 if within(state.asked, covers) else state.asked),
         summaries=(*(seq for seq in state.summaries if seq not in body.merges), entry.seq),
         cleared=tuple(ref for ref in state.cleared if within(ref.seq, seen)),
         base=state.context,
@@ -159,8 +176,14 @@ def _rewind(state: Folded, entry: Entry, body: Rewind) -> Folded:
         state,
         visible=(*clip(state.visible, 1, last), Span(entry.seq + 1)),
         kept=tuple(seq for seq in state.kept if seq <= body.to),
+        shortened=tuple(one for one in state.shortened if one.seq <= body.to),
+        asked=state.asked if state.asked <= body.to else 0,
         cleared=tuple(ref for ref in state.cleared if ref.seq <= body.to),
     )
+
+
+def _note(state: Folded, entry: Entry, body: Notes) -> Folded:
+    return replace(state, notes=entry.seq)
 
 
 def _note_context(state: Folded, entry: Entry, body: Context) -> Folded:
@@ -178,6 +201,7 @@ def _repair(state: Folded, entry: Entry, body: Repair) -> Folded:
 _CHANGES: dict[type, Callable[[Folded, Entry, Any], Folded]] = {
     Summary: _summarise,
     Clear: _clear,
+    Notes: _note,
     Pin: _pin,
     Unpin: _unpin,
     Rewind: _rewind,

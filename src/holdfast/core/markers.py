@@ -15,6 +15,7 @@ from holdfast.model.log import (
     Checkpoint,
     Clear,
     Damaged,
+    Notes,
     Pin,
     Redo,
     Rewind,
@@ -74,17 +75,29 @@ def _summary(marker: Summary, kinds: Kinds) -> Iterator[str]:
         yield "it has no text"
     if not marker.covers or any(span.empty for span in marker.covers):
         yield "it covers nothing, or a stretch that ends before it begins"
-    for seq in marker.kept:
-        if not within(seq, marker.covers):
-            yield f"it keeps entry {seq}, which it does not cover"
+    yield from _kept(marker)
     for seq in marker.merges:
         if not _is(kinds, seq, kind_of(Summary)):
             yield f"it merges entry {seq}, which is no Summary"
 
 
+def _kept(marker: Summary) -> Iterator[str]:
+    for seq in marker.kept:
+        if not within(seq, marker.covers):
+            yield f"it keeps entry {seq}, which it does not cover"
+    for seq in (*(one.seq for one in marker.shortened), *filter(None, (marker.asked,))):
+        if seq not in marker.kept:
+            yield f"it says how entry {seq} is kept, and does not keep it"
+
+
 def _clear(marker: Clear, kinds: Kinds) -> Iterator[str]:
     if any(ref.ordinal < 0 for ref in marker.parts):
         yield "it names a part below 0"
+
+
+def _notes(marker: Notes, kinds: Kinds) -> Iterator[str]:
+    if not marker.text.strip():
+        yield "it has no text"
 
 
 def _pin(marker: Pin, kinds: Kinds) -> Iterator[str]:
@@ -105,6 +118,7 @@ def _undo(marker: Undo | Redo, kinds: Kinds) -> Iterator[str]:
 _CHECKS: dict[type, Callable[[Any, Kinds], Iterator[str]]] = {
     Summary: _summary,
     Clear: _clear,
+    Notes: _notes,
     Pin: _pin,
     Unpin: _unpin,
     Undo: _undo,
@@ -124,6 +138,8 @@ def _seqs(marker: Body) -> list[int]:
             return [*ends, *marker.kept, *marker.merges]
         case Clear():
             return [ref.seq for ref in marker.parts]
+        case Notes():
+            return [marker.upto]
         case Pin():
             return [marker.seq] if marker.seq else []
         case Checkpoint():

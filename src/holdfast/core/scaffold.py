@@ -55,6 +55,7 @@ TAGS: Final[dict[str, Tag]] = {
         Tag("system_warning", "user", "after tool results, for models that know it"),
         # What Holdfast says.
         Tag("conversation_summary", "user", "what a summary stands for, as background"),
+        Tag("earlier_message", "user", "something said before a summary, kept word for word"),
         Tag("ledger", "user", "the facts of a summarised stretch, computed"),
         Tag("pinned", "user", "what the user pinned"),
         Tag("recalled", "user", "something that had left the window is back"),

@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from holdfast.model.decision import Decision
 from holdfast.model.message import Message, Part
 from holdfast.model.span import EVERYTHING, Span, Spans
 
@@ -24,6 +25,13 @@ class PartRef(Struct, frozen=True, array_like=True, order=True):
 
     seq: int
     ordinal: int
+
+
+class Shortened(Struct, frozen=True, array_like=True, order=True):
+    """A kept entry that is cut to so many tokens."""
+
+    seq: int
+    tokens: int
 
 
 class Pinned(Struct, frozen=True, omit_defaults=True):
@@ -46,6 +54,10 @@ class Folded(Struct, frozen=True, omit_defaults=True):
     """The stretches of the log that are seen; the last is open."""
     kept: tuple[int, ...] = ()
     """Entries inside covered stretches that stay visible word for word, in order."""
+    shortened: tuple[Shortened, ...] = ()
+    """Of the kept entries those that are cut."""
+    asked: int = 0
+    """Of the kept entries the one that was being worked on: it stands behind the summary."""
     summaries: tuple[int, ...] = ()
     """The summaries that stand for what is covered, in order, by their own seq."""
     cleared: tuple[PartRef, ...] = ()
@@ -53,6 +65,10 @@ class Folded(Struct, frozen=True, omit_defaults=True):
     pins: tuple[Pinned, ...] = ()
     shielded: Spans = ()
     """Stretches whose compaction was undone; no automatic compaction covers them again."""
+    unclearable: tuple[PartRef, ...] = ()
+    """Parts whose clearing was undone; they are not cleared again by themselves."""
+    notes: int = 0
+    """The newest running notes, by their own seq."""
     repairs: tuple[int, ...] = ()
     """Repairs in force, by their own seq."""
     context: int = 0
@@ -74,6 +90,10 @@ class Summary(
     text: str
     kept: tuple[int, ...] = ()
     """Entries inside `covers` that stay visible word for word."""
+    shortened: tuple[Shortened, ...] = ()
+    """Of these, the ones that are cut."""
+    asked: int = 0
+    """Of these, the one that is being worked on: it stands behind the summary."""
     merges: tuple[int, ...] = ()
     """Earlier summaries whose content this one carries on, by seq."""
     trigger: Trigger = "auto"
@@ -87,6 +107,11 @@ class Summary(
     """What making it cost, in billionths of a US dollar."""
     ledger: str = ""
     """The ledger as it stood, rendered and frozen."""
+    facts: bytes = b""
+    """The ledger itself at the end of what is covered, packed: the next one goes on from it."""
+    expand: str = ""
+    """What of it can be brought back, a handle and a line each."""
+    decision: Decision | None = None
     reason: str = ""
     folded: Folded = field(default_factory=Folded)
     """What stood before it, so that loading need not read further back."""
@@ -99,8 +124,20 @@ class Clear(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ki
     reason: str = ""
     step: str = "prune"
     policy: str = ""
+    trigger: Trigger = "auto"
     tokens_before: int = 0
     tokens_after: int = 0
+    decision: Decision | None = None
+
+
+class Notes(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="notes"):
+    """Running notes on a session; they change nothing until a Summary is made of them."""
+
+    text: str
+    upto: int
+    """The last entry they tell of."""
+    model: str = ""
+    cost: int = 0
 
 
 class Pin(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="pin"):
@@ -196,8 +233,8 @@ class Damaged(
 
 
 Marker = (
-    Summary | Clear | Pin | Unpin | Rewind | Checkpoint | Context | Switch | Repair | Undo | Redo
-    | Damaged
+    Summary | Clear | Notes | Pin | Unpin | Rewind | Checkpoint | Context | Switch | Repair | Undo
+    | Redo | Damaged
 )  # fmt: skip
 
 Body = Message | Marker
@@ -350,6 +387,7 @@ def handle(text: str) -> Handle | None:
 
 __all__ = [
     "Body", "Checkpoint", "Clear", "Context", "Damaged", "Draft", "Entry", "Folded", "Handle",
-    "Head", "Marker", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session", "Span",
-    "Spans", "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle", "kind_of",
+    "Head", "Marker", "Notes", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session",
+    "Shortened", "Span", "Spans", "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
+    "kind_of",
 ]  # fmt: skip

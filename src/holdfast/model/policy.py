@@ -1,4 +1,4 @@
-"""How context is managed, as data: thresholds, order, words."""
+"""How context is managed, as data: thresholds, order, steps of the ladder, words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from msgspec import Struct
 
 from holdfast.model.message import Role
 from holdfast.model.window import BudgetConfig, SectionName
+
+Step = Literal["thinking", "microcompact", "prune", "notes", "summarise", "compact", "shed"]
+"""The steps that a plan may be of, from the cheapest to the dearest."""
 
 
 class Place(Struct, frozen=True, array_like=True):
@@ -19,7 +22,140 @@ class Place(Struct, frozen=True, array_like=True):
     """The scaffold tag around it; empty for none."""
 
 
-class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Truncate(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """How much of one tool's output is shown; of several bounds the tightest holds."""
+
+    tokens: int = 0
+    share: float = 0.0
+    """A share of the model's window, in tokens."""
+    least: int = 0
+    """A share never means fewer tokens than this."""
+    characters: int = 0
+    size: int = 0
+    """In bytes."""
+    lines: int = 0
+    slack: float = 1.0
+    """Only what is this many times too long is cut at all."""
+    keep: Literal["middle", "head", "tail"] = "middle"
+    """What leaves: the middle, or all but the head or the tail."""
+
+
+class Thinking(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """Reasoning of finished turns is left out."""
+
+    keep: int = 1
+    """The newest turns that keep theirs."""
+    idle: int = 0
+    """Only when the last reply is older than so many minutes; 0: whenever it pays."""
+
+
+class Microcompact(
+    Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True
+):
+    """Results of listed tools are cleared, but for the newest."""
+
+    tools: tuple[str, ...]
+    """Kinds of tools as core/clear.py names them: read, shell, grep…"""
+    keep: int = 5
+    idle: int = 60
+    """When the last reply is older than so many minutes."""
+    edits: bool = False
+    """Otherwise by the provider's cache editing, where it has it."""
+    trigger: int = 100_000
+    """Cache editing begins above so many tokens."""
+
+
+class Prune(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """Tool results beyond a protected amount are cleared, where enough is freed."""
+
+    protect: int = 40_000
+    least: int = 20_000
+    """Nothing is cleared unless this much is."""
+    turns: int = 2
+    """The newest turns are never touched."""
+    never: tuple[str, ...] = ("skill",)
+    repeats: bool = False
+    """Results that a later one repeats or supersedes go first, protected or not."""
+    by_price: bool = False
+    """Only where it pays, or the window is full."""
+
+
+class Notes(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """Running notes take the place of what they cover."""
+
+    begin: int = 10_000
+    """First written at so many tokens of context."""
+    every: int = 5_000
+    """Then after so many more, and"""
+    calls: int = 3
+    """so many tool calls, or a natural pause."""
+    most: int = 12_000
+    section: int = 2_000
+    prompt: str = "notes"
+
+
+class Due(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """When the window is full enough to summarise; of several marks the first one reached."""
+
+    window: float = 0.0
+    """A share of the model's window."""
+    room: float = 0.0
+    """A share of what a prompt may take."""
+    history: float = 0.0
+    """A share of the slice for history, by history alone."""
+    tokens: int = 0
+    by_price: bool = False
+    """Also before any of these, as soon as it pays"""
+    least: float = 0.5
+    """and at least this share of the room is taken."""
+
+
+class Tail(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """What stays word for word behind a summary."""
+
+    share: float = 0.0
+    of: Literal["room", "history", "visible", "window"] = "room"
+    least: int = 0
+    most: int = 0
+    """0: no bound."""
+    after: Literal["any", "assistant", "user"] = "any"
+    """What the last message before the tail has to be."""
+    turn: bool = True
+    """Whether the turn that is going on stays whole, where it fits."""
+
+
+class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """A stretch of the conversation is told in a summary."""
+
+    due: Due = Due()
+    tail: Tail = Tail()
+    users: int = 0
+    """Messages of the user's that stay word for word, newest first, in tokens."""
+    users_share: float = 0.0
+    """The same as a share of the room."""
+    opened: bool = False
+    """Whether open requests stay word for word as well."""
+    shorten: bool = False
+    """Whether the oldest of these is cut to fit, rather than left out."""
+    prompt: str = "holdfast"
+    form: Literal["transcript", "conversation"] = "transcript"
+    """What the summariser reads: one text, or the conversation itself with a question behind it."""
+    models: tuple[Literal["weak", "main"], ...] = ("weak", "main")
+    most: int = 4_000
+    """The longest summary, in tokens."""
+    share: float = 0.0
+    """The same as a share of the room, where that is less."""
+    tries: int = 2
+    """How often each model is asked: again with what was missing."""
+    verify: str = ""
+    """The prompt of a second call that checks and completes the first; empty for none."""
+    ledger: bool = True
+    """Whether the ledger is laid beside it, and it is held against the ledger."""
+    failing: Literal["extract", "keep", "drop"] = "extract"
+    """When no model has one: do without a model, keep all, or drop the oldest and ask again."""
+
+
+class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
     """One way of managing context, under its name."""
 
     name: str
@@ -35,6 +171,31 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The reminder is left out where it would not fit, rather than counted in."""
     asks_before_overlong: bool = False
     """The user is asked before more is sent than fits, rather than anything being cut."""
+    strategy: Literal["server", "client", "off"] = "client"
+    """Who compacts: the provider where it can, we ourselves, or nobody."""
+    proactive: bool = True
+    """Whether it acts before the window is full."""
+    emergency: bool = True
+    """Whether it acts when the window is full; otherwise it is told as `over`."""
+    background: bool = False
+    """Whether summaries are prepared ahead."""
+    ahead: float = 0.8
+    """Prepared ahead from this share of the mark at which one is due."""
+    breaker: int = 3
+    """After so many failed maintenance calls in a row no more are made for now."""
+    spend: float = 0.25
+    """The share of a session's cost that maintenance may take, above a small free amount."""
+    turns_left: int = 20
+    """How many more calls are expected where nothing else is known."""
+    warns: bool = False
+    """Whether the model is warned before results are cleared, so that it can save what it needs."""
+    truncate: Truncate | None = None
+    thinking: Thinking | None = None
+    microcompact: Microcompact | None = None
+    prune: Prune | None = None
+    notes: Notes | None = None
+    summarise: Summarise | None = None
+    compact: Summarise | None = None
 
     def order(self, compacted: bool) -> tuple[Place, ...]:
         """The layout in force."""

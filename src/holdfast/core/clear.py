@@ -1,0 +1,243 @@
+"""Clearing: content that has done its work leaves the window, and a handle stays.
+
+Three steps plan it: reasoning of finished turns, results of listed tools behind the newest, and
+tool results beyond a protected amount. Each sees columns, names of tools and sizes; none asks a
+model. What was undone is not cleared again by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from holdfast.core.boundary import is_request
+from holdfast.core.cache import Change, decide, is_cold
+from holdfast.core.count import CALL
+from holdfast.core.ledger.arguments import arguments, text_of
+from holdfast.core.ledger.dialects import TOOLS
+from holdfast.core.situation import Situation
+from holdfast.model.decision import Decision
+from holdfast.model.log import Entry, PartRef
+from holdfast.model.message import Message, Opaque, Part, Reasoning, ToolResult
+from holdfast.model.plan import Plan
+from holdfast.model.policy import Step
+
+NOTE: Final = 32
+"""What stands in the place of a cleared result takes about so many tokens."""
+
+KINDS: Final[dict[str, str]] = {
+    "run": "shell", "read": "read", "write": "write", "edit": "edit", "patch": "edit",
+}  # fmt: skip
+"""What a deed of the ledger's is called in a policy."""
+
+LOOKS: Final[dict[str, str]] = {
+    "Grep": "grep", "grep": "grep", "grep_search": "grep", "search_file_content": "grep",
+    "Glob": "glob", "glob": "glob", "LS": "list", "list": "list", "list_directory": "list",
+    "WebSearch": "web_search", "web_search": "web_search", "websearch": "web_search",
+    "google_web_search": "web_search", "WebFetch": "web_fetch", "web_fetch": "web_fetch",
+    "webfetch": "web_fetch",
+}  # fmt: skip
+
+
+class Result(Struct, frozen=True):
+    """A tool's result in the window: where it is, whose it is, and what it takes."""
+
+    ref: PartRef
+    index: int
+    """Of its entry, among the entries that are seen."""
+    name: str
+    tokens: int
+    part: ToolResult
+    input: str = ""
+
+
+def kind(name: str) -> str:
+    """What a tool is called in a policy: by what it does, or by its own name."""
+    if name in LOOKS:
+        return LOOKS[name]
+    reading = TOOLS.get(name)
+    return KINDS.get(reading.deed, name) if reading else name
+
+
+def results(now: Situation) -> Iterator[Result]:
+    """The tool results that could still be cleared, oldest first."""
+    for index, entry in enumerate(now.entries):
+        for ordinal, part in enumerate(_parts(entry)):
+            ref = PartRef(entry.seq, ordinal)
+            if isinstance(part, ToolResult) and ref not in now.gone:
+                call = now.calling.get(part.call)
+                name = part.name or (call.name if call else "")
+                asked = call.input if call else ""
+                yield Result(ref, index, name, now.part(entry, ordinal), part, asked)
+
+
+def thinking(now: Situation) -> Plan | None:
+    """Reasoning of finished turns leaves, but for the newest turns."""
+    rule = now.policy.thinking
+    if rule is None or not _is_time(now, rule.idle):
+        return None
+    starts = turns(now.entries)
+    first = starts[-rule.keep] if 0 < rule.keep <= len(starts) else 0
+    if rule.keep == 0:
+        first = now.turn
+    found = [
+        (PartRef(entry.seq, ordinal), now.part(entry, ordinal))
+        for entry in now.entries[: min(first, now.turn)]
+        for ordinal, part in enumerate(_parts(entry))
+        if _is_thought(part) and PartRef(entry.seq, ordinal) not in now.gone
+    ]
+    refs = [ref for ref, _ in found]
+    freed = sum(tokens for _, tokens in found)
+    reason = f"reasoning of finished turns, but for the newest {rule.keep}"
+    return planned(now, "thinking", refs, freed, freed, reason, by_price=not rule.idle)
+
+
+def microcompact(now: Situation) -> Plan | None:
+    """Results of listed tools leave, but for the newest; once the last reply is old enough."""
+    rule = now.policy.microcompact
+    if rule is None or not (_is_time(now, rule.idle) or _edits_itself(now)):
+        return None
+    listed = [one for one in results(now) if kind(one.name) in rule.tools]
+    leave = [one for one in listed[: max(len(listed) - rule.keep, 0)] if one.tokens > NOTE]
+    reason = f"all but the newest {rule.keep} results of {', '.join(rule.tools)}"
+    return _cleared(now, "microcompact", leave, reason)
+
+
+def _edits_itself(now: Situation) -> bool:
+    """Whether what a provider's cache editing would do is ours to do."""
+    rule = now.policy.microcompact
+    able = now.profile.can("context_editing")
+    return bool(rule and rule.edits and not able and now.count.tokens > rule.trigger)
+
+
+def prune(now: Situation) -> Plan | None:
+    """Results beyond a protected amount leave, where enough is freed."""
+    rule = now.policy.prune
+    if rule is None:
+        return None
+    starts = turns(now.entries)
+    recent = starts[-rule.turns] if 0 < rule.turns <= len(starts) else 0 if rule.turns else now.turn
+    old = [one for one in results(now) if one.index < recent and one.name not in rule.never]
+    protect, protected = _protected(now), 0
+    leave: list[Result] = _repeated(old) if rule.repeats else []
+    gone = {one.ref for one in leave}
+    for one in reversed(old):
+        if one.ref in gone:
+            continue
+        protected += one.tokens
+        if protected > protect:
+            leave.append(one)
+    if sum(one.tokens for one in leave) < rule.least and not (now.over and leave):
+        return None
+    reason = f"results beyond the newest {protect:,} tokens of them"
+    return _cleared(now, "prune", sorted(leave, key=_place), reason, by_price=rule.by_price)
+
+
+def _protected(now: Situation) -> int:
+    """What is protected, less in a window that this would fill."""
+    rule = now.policy.prune
+    return min(rule.protect, now.budget.room // 3) if rule else 0
+
+
+def _repeated(old: Sequence[Result]) -> list[Result]:
+    """Results that a later call of the same made needless: the same file read again, or written."""
+    seen: set[str] = set()
+    found: list[Result] = []
+    for one in reversed(old):
+        subject = _subject(one)
+        if subject and subject in seen and kind(one.name) == "read" and one.tokens > NOTE:
+            found.append(one)
+        if subject and not one.part.error:
+            seen.add(subject)
+    return found
+
+
+def _subject(one: Result) -> str:
+    """The file a result is about, whole: a part of it supersedes nothing."""
+    reading = TOOLS.get(one.name)
+    if reading is None or reading.deed not in ("read", "write"):
+        return ""
+    fields = arguments(one.input)
+    if any(fields.get(name) is not None for name in reading.part):
+        return ""
+    return text_of(fields, reading.subject)
+
+
+def _cleared(
+    now: Situation, step: Step, leave: Sequence[Result], reason: str, *, by_price: bool = False
+) -> Plan | None:
+    before = sum(one.tokens for one in leave)
+    freed = sum(max(one.tokens - NOTE - CALL, 0) for one in leave)
+    return planned(now, step, [one.ref for one in leave], before, freed, reason, by_price=by_price)
+
+
+def planned(
+    now: Situation,
+    step: Step,
+    refs: Sequence[PartRef],
+    before: int,
+    freed: int,
+    reason: str,
+    *,
+    by_price: bool = False,
+) -> Plan | None:
+    """The plan to clear these parts; None where nothing is freed, or it does not pay."""
+    if not refs or freed <= 0:
+        return None
+    decision = worth(now, refs[0].seq, freed)
+    if by_price and not decision.pays and not now.forced and not now.over:
+        return None
+    return Plan(
+        step=step,
+        epoch=now.view.folded.epoch,
+        policy=now.policy.name,
+        trigger=now.trigger,
+        clears=tuple(refs),
+        before=before,
+        promised=freed,
+        decision=decision,
+        reason=reason,
+    )
+
+
+def worth(now: Situation, first: int, saved: int, written: int = 0, asked: int = 0) -> Decision:
+    """Whether taking so much out from an entry on pays."""
+    behind = sum(now.gauge(entry) for entry in now.entries if entry.seq >= first)
+    prompt = max(now.count.tokens, now.beyond_tokens)
+    change = Change(
+        prompt=prompt, before=max(prompt - behind, 0), saved=saved, written=written, asked=asked
+    )
+    cold = is_cold(now.idle, now.profile)
+    return decide(change, now.profile, turns=now.turns_left, cold=cold)
+
+
+def turns(entries: Sequence[Entry]) -> list[int]:
+    """The indices where turns begin."""
+    return [index for index, entry in enumerate(entries) if _asks(entry)]
+
+
+def _asks(entry: Entry) -> bool:
+    return isinstance(entry.body, Message) and is_request(entry.body)
+
+
+def _is_time(now: Situation, minutes: int) -> bool:
+    if not minutes or now.forced:
+        return True
+    return now.idle is not None and now.idle >= minutes * 60_000
+
+
+def _is_thought(part: Part) -> bool:
+    """Reasoning, or a provider's sealed form of it."""
+    if isinstance(part, Opaque):
+        return "reasoning" in part.type or "thinking" in part.type
+    return isinstance(part, Reasoning)
+
+
+def _parts(entry: Entry) -> tuple[Part, ...]:
+    return entry.body.parts if isinstance(entry.body, Message) else ()
+
+
+def _place(one: Result) -> PartRef:
+    return one.ref

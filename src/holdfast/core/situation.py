@@ -1,0 +1,122 @@
+"""What a planner looks at: the view, its window, the budget and the count, and what time it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from msgspec import Struct
+
+from holdfast.core.boundary import just_asked
+from holdfast.core.count import MESSAGE, WEIGHED
+from holdfast.model.log import Entry, PartRef, Trigger
+from holdfast.model.message import Message, ToolCall
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
+from holdfast.model.span import Spans
+from holdfast.model.view import View
+from holdfast.model.window import Budget, Count, Window
+
+
+class Situation(Struct, frozen=True, kw_only=True, dict=True):
+    """One moment of a session, as every step of the ladder sees it."""
+
+    view: View
+    entries: tuple[Entry, ...]
+    """The visible messages, oldest first, as they are shown; the newest of them where there are
+    too many to read."""
+    policy: Policy
+    profile: Profile
+    budget: Budget
+    window: Window | None = None
+    """What would be sent now; None where there is too much to read."""
+    count: Count = Count(tokens=0)
+    """What the window takes, as well as that is known."""
+    summaries: tuple[Entry, ...] = ()
+    notes: Entry | None = None
+    """The newest running notes."""
+    beyond: Spans = ()
+    """What is visible and older than `entries`."""
+    beyond_tokens: int = 0
+    floor: int = 0
+    """What is in the window whatever leaves: everything but the conversation."""
+    idle: int | None = None
+    """Milliseconds since the last reply; None where there was none."""
+    trigger: Trigger = "auto"
+    forced: bool = False
+    """Whether somebody asked for it, or the window is over: whether it is due is not asked."""
+    since: int = 0
+    upto: int = 0
+    """With these, only entries in between are covered: from here on, or up to here."""
+    asks: bool = False
+    """Whether a model is there to write summaries."""
+    calls: int = 0
+    """How many calls the session has had: what is left is guessed from it."""
+
+    @property
+    def over(self) -> bool:
+        """Whether more would be sent than fits."""
+        return bool(self.beyond) or self.count.tokens > self.budget.room
+
+    @property
+    def turns_left(self) -> int:
+        """How many more calls to expect: as many as there were, within what a policy says."""
+        return max(self.policy.turns_left, min(self.calls, self.policy.turns_left * 3))
+
+    @cached_property
+    def turn(self) -> int:
+        """The index where what was just asked begins."""
+        return just_asked([_message(entry) for entry in self.entries])
+
+    @cached_property
+    def worth(self) -> float:
+        """How many tokens there really are for each one estimated."""
+        estimated = self.window.tokens.tokens if self.window else 0
+        return self.count.tokens / estimated if estimated and self.count.tokens else 1.0
+
+    @cached_property
+    def calling(self) -> dict[str, ToolCall]:
+        """Every visible tool call by its id."""
+        return {
+            part.id: part
+            for entry in self.entries
+            for part in _message(entry).parts
+            if isinstance(part, ToolCall)
+        }
+
+    @cached_property
+    def gone(self) -> frozenset[PartRef]:
+        """Parts that are cleared already, or may not be cleared by itself."""
+        kept = () if self.trigger == "manual" else self.view.folded.unclearable
+        return frozenset((*self.view.folded.cleared, *kept))
+
+    @cached_property
+    def gauge(self) -> Callable[[Entry], int]:
+        """What an entry takes, as this policy counts."""
+        weigh = WEIGHED.get(self.policy.counts_with)
+        if weigh is None or self.policy.counts_with == "estimate":
+            return lambda entry: round((sum(entry.counts) + MESSAGE) * self.worth)
+        return lambda entry: sum(weigh(part) for part in _message(entry).parts)
+
+    def said(self, summary: Entry) -> int:
+        """What a standing summary takes."""
+        return self.spoken.get(summary.seq, 0)
+
+    @cached_property
+    def spoken(self) -> dict[int, int]:
+        """What each standing summary takes."""
+        blocks = self.window.blocks if self.window else ()
+        return {block.seq: block.tokens for block in blocks if block.section == "summary"}
+
+    def part(self, entry: Entry, ordinal: int) -> int:
+        """What one part takes, as this policy counts."""
+        weigh = WEIGHED.get(self.policy.counts_with)
+        if weigh is None or self.policy.counts_with == "estimate":
+            counted = entry.counts[ordinal] if ordinal < len(entry.counts) else 0
+            return round(counted * self.worth)
+        return weigh(_message(entry).parts[ordinal])
+
+
+def _message(entry: Entry) -> Message:
+    assert isinstance(entry.body, Message)
+    return entry.body

@@ -1,0 +1,238 @@
+"""What a summary is to stand for: which stretch, what stays word for word, and how long it may be.
+
+Rule 1: the cut is legal, and what was just asked stays word for word, in the tail or kept.
+Rule 2: what is freed is promised beforehand; a plan that frees nothing is none.
+Rule 3: a stretch whose compaction was undone is not covered again by itself.
+Rule 4: every standing summary is merged, so that what was carried on once is carried on again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from holdfast.core.boundary import boundaries, is_request, pending_from
+from holdfast.core.budget import clamp
+from holdfast.core.clear import worth
+from holdfast.core.situation import Situation
+from holdfast.model.log import Entry, Shortened
+from holdfast.model.message import Message
+from holdfast.model.plan import Plan
+from holdfast.model.policy import Due, Step, Summarise
+from holdfast.model.span import Spans, clip, without
+
+LEAST_CUT = 200
+"""A message of the user's is not cut to fewer tokens than this; it is left out instead."""
+
+SMALL = 6
+"""A summary is at most this part of the room, however long a policy lets it be: a sixth."""
+
+
+def summarise(now: Situation) -> Plan | None:
+    """A head is told in a summary; a tail stays."""
+    return _planned(now, now.policy.summarise, "summarise")
+
+
+def compact(now: Situation) -> Plan | None:
+    """The whole conversation is told in a summary; messages of the user's stay beside it."""
+    return _planned(now, now.policy.compact, "compact")
+
+
+def _planned(now: Situation, rule: Summarise | None, step: Step) -> Plan | None:
+    if rule is None or not now.entries:
+        return None
+    if not (now.forced or now.over or is_due(now, rule.due) or rule.due.by_price):
+        return None
+    cut = _cut(now, rule)
+    covers = covered(now, cut)
+    kept = _kept(now, rule, cut, covers)
+    plan = _plan(now, rule, step, covers, kept)
+    if plan is None:
+        return None
+    if not (now.forced or now.over or is_due(now, rule.due)):
+        return plan if _pays(now, rule.due, plan) else None
+    return plan
+
+
+def is_due(now: Situation, due: Due) -> bool:
+    """Whether a mark is reached."""
+    tokens = now.count.tokens
+    marks = [share * whole for share, whole in _shares(now, due) if share]
+    marks += [due.tokens] if due.tokens else []
+    if marks and tokens >= min(marks):
+        return True
+    if not due.history:
+        return False
+    history = sum(map(now.gauge, now.entries[: now.turn]))
+    return history > due.history * now.budget.history
+
+
+def _shares(now: Situation, due: Due) -> list[tuple[float, int]]:
+    return [(due.window, now.profile.window), (due.room, now.budget.room)]
+
+
+def _pays(now: Situation, due: Due, plan: Plan) -> bool:
+    enough = now.count.tokens >= due.least * now.budget.room
+    return bool(due.by_price and enough and plan.decision and plan.decision.pays)
+
+
+def _cut(now: Situation, rule: Summarise) -> int:
+    """The index of the first entry that stays in the tail."""
+    if now.since or now.upto:
+        return _chosen(now)
+    messages = [_message(entry) for entry in now.entries]
+    legal = [at for at in boundaries(messages) if _may_end(messages, at, rule)]
+    last = pending_from(messages)  # calls that wait for their results stay with them
+    wanted = min(_wanted(now, tail_tokens(now, rule)), last)
+    fitting = [at for at in legal if wanted <= at <= last]
+    cut = fitting[0] if fitting else last
+    turn = sum(map(now.gauge, now.entries[now.turn :]))
+    if rule.tail.turn and now.turn < cut and turn <= _free(now, rule):
+        return now.turn
+    return cut
+
+
+def _chosen(now: Situation) -> int:
+    """Everything from an entry on, or up to one: as somebody asked."""
+    messages = [_message(entry) for entry in now.entries]
+    if not now.upto:
+        return pending_from(messages)
+    wanted = sum(entry.seq <= now.upto for entry in now.entries)
+    return max((at for at in boundaries(messages) if at <= wanted), default=0)
+
+
+def _may_end(messages: Sequence[Message], at: int, rule: Summarise) -> bool:
+    if rule.tail.after == "any" or at in (0, len(messages)):
+        return True
+    return messages[at - 1].role == rule.tail.after
+
+
+def tail_tokens(now: Situation, rule: Summarise) -> int:
+    """How much stays word for word behind a summary."""
+    tail = rule.tail
+    if not tail.share:
+        return 0
+    wholes = {
+        "room": now.budget.room,
+        "window": now.profile.window,
+        "history": now.budget.history,
+        "visible": sum(map(now.gauge, now.entries)) + now.beyond_tokens,
+    }
+    least = min(tail.least, now.budget.room // 4)
+    wanted = clamp(tail.share * wholes[tail.of], least, tail.most or now.budget.room)
+    return min(wanted, _free(now, rule))
+
+
+def _free(now: Situation, rule: Summarise) -> int:
+    """What a tail may take so that all fits in the end."""
+    return max(now.budget.room - now.floor - longest(now, rule) - users_tokens(now, rule), 0)
+
+
+def _wanted(now: Situation, tokens: int) -> int:
+    taken, index = 0, len(now.entries)
+    while index > 0:
+        taken += now.gauge(now.entries[index - 1])
+        if taken > tokens:
+            return index
+        index -= 1
+    return index
+
+
+def covered(now: Situation, cut: int) -> Spans:
+    """The stretches that leave: all that is visible before the cut and may be covered."""
+    entries = now.entries
+    last = entries[cut].seq - 1 if cut < len(entries) else now.view.last
+    spans = clip(now.view.spans, max(now.since, 1), last)
+    return spans if now.trigger == "manual" else without(spans, now.view.folded.shielded)
+
+
+class Kept(Struct, frozen=True):
+    """What of the covered stretch stays word for word."""
+
+    seqs: tuple[int, ...] = ()
+    shortened: tuple[Shortened, ...] = ()
+    asked: int = 0
+    tokens: int = 0
+
+
+def _kept(now: Situation, rule: Summarise, cut: int, covers: Spans) -> Kept:
+    """Messages of the user's, newest first, within their budget; and what was just asked."""
+    inside = [e for e in now.entries[:cut] if any(e.seq in span for span in covers)]
+    requests = [entry for entry in inside if is_request(_message(entry))]
+    just = now.entries[now.turn] if now.turn < cut and now.turn < len(now.entries) else None
+    asked = just if just in requests else None
+    left = users_tokens(now, rule)
+    chosen: list[Entry] = [asked] if asked else []
+    left -= now.gauge(asked) if asked else 0
+    shortened: list[Shortened] = []
+    for entry in reversed([one for one in requests if one is not asked]):
+        tokens = now.gauge(entry)
+        if tokens > left:
+            if rule.shorten and left >= LEAST_CUT:
+                shortened.append(Shortened(entry.seq, left))
+                chosen.append(entry)
+            break
+        chosen.append(entry)
+        left -= tokens
+    whole = {one.seq: one.tokens for one in shortened}
+    return Kept(
+        tuple(sorted(entry.seq for entry in chosen)),
+        tuple(shortened),
+        asked.seq if asked else 0,
+        sum(whole.get(entry.seq, now.gauge(entry)) for entry in chosen),
+    )
+
+
+def users_tokens(now: Situation, rule: Summarise) -> int:
+    """What messages of the user's may take beside a summary; less in a small window."""
+    wanted = int(now.budget.room * rule.users_share) if rule.users_share else rule.users
+    return min(wanted, rule.users or wanted, now.budget.room // 4)
+
+
+def longest(now: Situation, rule: Summarise) -> int:
+    """How long a summary may be, all that is laid beside it included."""
+    share = int(now.budget.room * rule.share) if rule.share else rule.most
+    return min(rule.most, share, now.budget.room // SMALL)
+
+
+def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept) -> Plan | None:
+    inside = [entry for entry in now.entries if any(entry.seq in span for span in covers)]
+    if not covers or (len(inside) <= len(kept.seqs) and not now.beyond):
+        return None
+    earlier = sum(now.said(entry) for entry in now.summaries)
+    before = sum(map(now.gauge, inside)) + now.beyond_tokens + earlier
+    most = min(longest(now, rule), max(before - kept.tokens, 0) * 3 // 4)
+    promised = before - kept.tokens - most
+    if promised <= 0 or most <= 0:
+        return None
+    asked = before if now.asks else 0
+    decision = worth(now, covers[0].first, before - kept.tokens, most, asked)
+    return Plan(
+        step=step,
+        epoch=now.view.folded.epoch,
+        policy=now.policy.name,
+        trigger=now.trigger,
+        covers=covers,
+        kept=kept.seqs,
+        shortened=kept.shortened,
+        asked=kept.asked,
+        merges=tuple(entry.seq for entry in now.summaries),
+        before=before,
+        stays=kept.tokens,
+        promised=promised,
+        most=most,
+        decision=decision,
+        reason=_reason(now, decision.because),
+    )
+
+
+def _reason(now: Situation, because: str) -> str:
+    if now.trigger == "manual":
+        return "asked for"
+    return "the window is full" if now.over else because
+
+
+def _message(entry: Entry) -> Message:
+    assert isinstance(entry.body, Message)
+    return entry.body

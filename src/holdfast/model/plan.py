@@ -1,0 +1,98 @@
+"""A decided compaction that has not happened yet: shown, edited, applied, or dropped."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from holdfast.model.decision import Decision
+from holdfast.model.ledger import Objection, Report
+from holdfast.model.log import Clear, PartRef, Shortened, Summary, Trigger
+from holdfast.model.policy import Step
+from holdfast.model.span import Spans
+
+
+class Plan(Struct, omit_defaults=True, kw_only=True):
+    """What is to be cleared, or told in a summary, and the marker that it becomes.
+
+    It holds against one epoch: a marker that comes first makes it stale, and nothing is changed.
+    """
+
+    step: Step
+    epoch: int
+    policy: str = ""
+    trigger: Trigger = "auto"
+    clears: tuple[PartRef, ...] = ()
+    covers: Spans = ()
+    kept: tuple[int, ...] = ()
+    shortened: tuple[Shortened, ...] = ()
+    asked: int = 0
+    merges: tuple[int, ...] = ()
+    """Summaries that this one carries on."""
+    before: int = 0
+    """What is concerned takes so many tokens now, by estimate."""
+    stays: int = 0
+    """Of these, what stays word for word."""
+    promised: int = 0
+    """What is freed at least; a summary that would free less is not accepted."""
+    most: int = 0
+    """How long the summary may be, the ledger beside it included."""
+    summary: str = ""
+    """The text that will stand for what is covered; it may be edited."""
+    ledger: str = ""
+    facts: bytes = b""
+    expand: str = ""
+    model: str = ""
+    """Who wrote the summary; empty where no model did."""
+    cost: int = 0
+    calls: int = 0
+    """How often a model was asked for it."""
+    decision: Decision | None = None
+    report: Report | None = None
+    """What becomes of every item of the ledger."""
+    objections: tuple[Objection, ...] = ()
+    """What was held against the summaries that were not accepted."""
+    reason: str = ""
+
+    @property
+    def after(self) -> int:
+        """What is concerned will take so many tokens, by estimate, once a summary is there."""
+        return self.before - self.freed
+
+    @property
+    def freed(self) -> int:
+        """What is freed at least."""
+        return self.promised
+
+    def marker(self, after: int = 0) -> Summary | Clear:
+        """The marker it becomes."""
+        if self.clears:
+            return Clear(
+                parts=self.clears,
+                reason=self.reason,
+                step=self.step,
+                policy=self.policy,
+                trigger=self.trigger,
+                tokens_before=self.before,
+                tokens_after=after or self.before - self.promised,
+                decision=self.decision,
+            )
+        return Summary(
+            covers=self.covers,
+            text=self.summary,
+            kept=self.kept,
+            shortened=self.shortened,
+            asked=self.asked,
+            merges=self.merges,
+            trigger=self.trigger,
+            step=self.step,
+            policy=self.policy,
+            model=self.model,
+            tokens_before=self.before,
+            tokens_after=after or self.before - self.promised,
+            cost=self.cost,
+            ledger=self.ledger,
+            facts=self.facts,
+            expand=self.expand,
+            decision=self.decision,
+            reason=self.reason,
+        )
