@@ -37,6 +37,34 @@ def program(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+def terminal(*words: str, columns: int = 80) -> str:
+    """What a command shows on a terminal of so many columns, without colours."""
+    person, screen = pty.openpty()
+    try:
+        shown = subprocess.Popen(
+            [sys.executable, "-m", "holdfast.cli", *words],
+            env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"},
+            stdin=subprocess.DEVNULL,
+            stdout=screen,
+        )
+        os.close(screen)
+        return _read(person).decode("utf-8").replace("\r\n", "\n")
+    finally:
+        shown.wait(60)
+        os.close(person)
+
+
+def _read(person: int) -> bytes:
+    """Everything that is shown until nobody shows anything more."""
+    found = b""
+    try:
+        while more := os.read(person, 65_536):
+            found += more
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    return found
+
+
 def with_a_person(*words: str, answer: bytes) -> subprocess.CompletedProcess[str]:
     """One command as a program that can ask; `answer` is what the person types."""
     person, terminal = pty.openpty()

@@ -25,6 +25,7 @@ def test_a_text_is_counted_exactly_where_that_can_be(text: str) -> None:
     assert told == {
         "tokens": count(WORDS * 50, "o200k_base"), "tier": "exact", "error": 0, "model": "",
         "vocabulary": "o200k_base", "kind": "text", "bytes": len(WORDS.encode()) * 50,
+        "assumed": [], "nearest": [],
     }  # fmt: skip
     (told,) = values("count", text, "-m", "gpt-4")
     assert (told["vocabulary"], told["tokens"]) == ("cl100k_base", count(WORDS * 50, "cl100k_base"))
@@ -44,14 +45,31 @@ def test_what_is_piped_in_is_counted() -> None:
     done = run("count", "-", "--tier", "estimate", input=WORDS)
     assert done.exit_code == 0
     assert done.stdout.startswith("about ")
-    assert "by estimate, give or take" in done.stdout
+    assert "by estimate, ± " in done.stdout
     assert run("count", "-", input="").stdout.startswith("0 tokens")
 
 
 def test_a_person_reads_a_sentence(text: str) -> None:
     done = run("count", text, "-m", "gpt-4o")
-    assert "tokens for gpt-4o exactly, by o200k_base · text of 3.2 kB" in done.stdout
-    assert "of a window of 128,000" in done.stdout
+    assert "tokens for gpt-4o exactly, by o200k_base\n" in done.stdout
+    assert "text of 3.2 kB · 0.6% of a window of 128,000" in done.stdout
+
+
+@pytest.mark.parametrize("model", ["claude-opus-5-5", "gpt-4o", "sonet", "gemini-3.1-pro-preview"])
+def test_it_fits_a_terminal(tmp_path: Path, model: str) -> None:
+    (tmp_path / "long").write_text(WORDS * 50_000, "utf-8")
+    shown = run("count", str(tmp_path / "long"), "-m", model, "--tier", "estimate").stdout
+    assert max(map(len, shown.splitlines()[:2])) <= 80
+
+
+def test_a_model_that_nobody_knows_is_told_with_what_is_assumed(text: str) -> None:
+    told = " ".join(run("count", text, "-m", "sonet").stdout.split())
+    assert "Nobody here knows the model sonet: assumed are a window of 32,768 tokens" in told
+    assert "Did you mean claude-sonnet-" in told
+    (value,) = values("count", text, "-m", "sonet")
+    assert value["nearest"][0].startswith("claude-sonnet-")
+    assert "window" in value["assumed"]
+    assert "Nobody" not in run("count", text, "-m", "gpt-4o").stdout
 
 
 def test_pictures_and_documents_are_counted_by_their_formula(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from tests.cli.running import run, values
+import pytest
+
+from tests.cli.running import run, terminal, values
 
 
 def test_the_common_models_are_listed() -> None:
@@ -35,12 +37,30 @@ def test_a_model_nobody_knows_is_shown_with_what_is_assumed() -> None:
     assert "assumed    abilities, output_limit, prices, tokenizer, window" in done.stdout
 
 
+def test_a_slip_is_answered_with_the_names_that_may_be_meant() -> None:
+    told = run("models", "claude-sonet-4-6").stdout
+    assert "Did you mean claude-sonnet-4-6, " in told
+    assert "Did you mean claude-sonnet-" in run("models", "sonet").stdout
+    assert "`holdfast models` lists what is known" in run("models", "acme-ultra").stdout
+    assert "Did you mean" not in run("models", "gpt-4o").stdout
+    (value,) = values("models", "gpt5")
+    assert value["nearest"][0] == "gpt-5"
+
+
+@pytest.mark.parametrize("name", ["claude-haiku-5-5", "gpt-5.5", "gemini-2.5-pro", "sonet"])
+def test_a_card_fits_a_terminal_and_keeps_its_columns(name: str) -> None:
+    shown = terminal("models", name)
+    assert max(map(len, shown.splitlines())) <= 80
+    card = shown.partition("Nobody")[0].splitlines()
+    assert all(line[9:11].strip() == "" for line in card)
+
+
 def test_a_script_gets_every_key() -> None:
     (told,) = values("models", "gpt-5.5")
     assert set(told) == {
         "name", "provider", "window", "input_limit", "output_limit", "tokenizer", "ratio",
         "price_version", "cache_seconds", "cache_minimum", "request_bytes", "most_images",
-        "most_tools", "page_tokens", "prices", "abilities", "assumed",
+        "most_tools", "page_tokens", "prices", "abilities", "assumed", "nearest",
     }  # fmt: skip
     assert told["prices"][0]["input"] == 5.0
     assert told["prices"][1]["above"] == 272_000

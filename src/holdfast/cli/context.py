@@ -43,14 +43,21 @@ NO_MODEL = (
 @common
 def context(asked: Asked, session: str, model: str) -> None:
     """Show what fills the window, as a picture and as a table."""
-    from holdfast.cli.terminal import emit
+    from holdfast.cli.models import unknown
+    from holdfast.cli.terminal import emit, say
+    from holdfast.engine.explaining import UNKNOWN
+    from holdfast.engine.models import meant
 
     with asked.open() as hf:
         told = hf.session(find(hf, session).id).explain_now(model)
+        profile = hf.catalogue.profile(told.model)
+        near = meant(hf.catalogue, profile) if told.model != UNKNOWN else ()
     if asked.json:
-        emit(as_value(told))
-    else:
-        draw(told)
+        emit({**as_value(told), "nearest": list(near)})
+        return
+    draw(told)
+    if told.model != UNKNOWN and (line := unknown(profile, near)):
+        say(line, "dim")
 
 
 @click.command()

@@ -34,16 +34,19 @@ def count(asked: Asked, file: str, model: str, tier: Tier | None) -> None:
     public, and an estimate where it is not.
     """
     from holdfast.engine.measure import measure
+    from holdfast.engine.models import meant
     from holdfast.engine.plugins import catalogue
     from holdfast.model.profile import Profile
 
-    profile = catalogue().profile(model) if model else Profile(name="")
+    known = catalogue()
+    profile = known.profile(model) if model else Profile(name="")
     chosen = tier or ("exact" if profile.tokenizer or not model else "estimate")
     told = measure(_chunks(file), profile, chosen)
+    near = meant(known, profile) if model else ()
     if asked.json:
-        _emit(told, profile)
+        _emit(told, profile, near)
     else:
-        _say(told, profile)
+        _say(told, profile, near)
 
 
 def _chunks(file: str) -> Iterator[bytes]:
@@ -65,7 +68,7 @@ def _chunks(file: str) -> Iterator[bytes]:
         ) from None
 
 
-def _emit(told: Measured, profile: Profile) -> None:
+def _emit(told: Measured, profile: Profile, near: tuple[str, ...]) -> None:
     from holdfast.cli.terminal import emit
 
     value: dict[str, Any] = {
@@ -76,6 +79,8 @@ def _emit(told: Measured, profile: Profile) -> None:
         "vocabulary": _vocabulary(told, profile),
         "kind": told.kind,
         "bytes": told.bytes,
+        "assumed": list(profile.assumed),
+        "nearest": list(near),
     }
     emit(value)
 
@@ -87,7 +92,8 @@ def _vocabulary(told: Measured, profile: Profile) -> str:
     return (profile.tokenizer or ("" if profile.name else DEFAULT)) if exact else ""
 
 
-def _say(told: Measured, profile: Profile) -> None:
+def _say(told: Measured, profile: Profile, near: tuple[str, ...]) -> None:
+    from holdfast.cli.models import unknown
     from holdfast.cli.terminal import one_line, say
     from holdfast.cli.wording import many, size
 
@@ -96,13 +102,16 @@ def _say(told: Measured, profile: Profile) -> None:
         "exact": f"exactly, by {_vocabulary(told, profile)}",
         "provider": f"as {profile.provider} counts",
     }
-    off = f", give or take {told.count.error:,}" if told.count.error else ""
+    off = f", ± {told.count.error:,}" if told.count.error else ""
     about = "about " if told.count.tier == "estimate" else ""
+    what = f"{told.kind} of {size(told.bytes)}"
     who = f" for {profile.name}" if profile.name else ""
-    say(one_line(
-        f"{about}{many(told.count.tokens, 'token')}{who} {by[told.count.tier]}{off} "
-        f"· {told.kind} of {size(told.bytes)}"
-    ))  # fmt: skip
-    if profile.name and told.kind == "text":
-        share = told.count.tokens / profile.window
-        say(f"{share:.1%} of a window of {profile.window:,}", "dim")
+    said = f"{about}{many(told.count.tokens, 'token')}{who} {by[told.count.tier]}{off}"
+    if not profile.name:
+        say(one_line(f"{said} · {what}"))
+        return
+    say(one_line(said))
+    share = told.count.tokens / profile.window
+    say(f"{what} · {share:.1%} of a window of {profile.window:,}", "dim")
+    if line := unknown(profile, near):
+        say(line)

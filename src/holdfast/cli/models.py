@@ -23,27 +23,44 @@ BUCKETS = ("input", "output", "cache_read", "cache_write", "cache_write_long")
 def models(asked: Asked, name: str) -> None:
     """Show what a model holds, costs and can do; without NAME, list the common ones."""
     from holdfast.cli.terminal import console, emit, say
+    from holdfast.engine.models import meant, talks
     from holdfast.engine.plugins import catalogue
 
     known = catalogue()
     if name:
         found = [known.profile(name)]
     else:
-        found = [one for one in map(known.profile, known.models()) if _talks(one)]
+        found = [one for one in map(known.profile, known.models()) if talks(one)]
     if asked.json:
         for one in found:
-            emit(as_value(one))
+            emit({**as_value(one), "nearest": list(meant(known, one))})
     elif name:
         _card(found[0])
+        if told := unknown(found[0], meant(known, found[0])):
+            say(told)
     else:
         console().print(_table(found))
         say("Prices in dollars for a million tokens. See one with  holdfast models NAME", "dim")
 
 
-def _talks(profile: Profile) -> bool:
-    """Whether a model is one to talk to: no embeddings, no pictures, no sound."""
-    told = "window" not in profile.assumed and "tools" in profile.abilities
-    return told and any(price.output for price in profile.prices)
+def unknown(profile: Profile, near: tuple[str, ...]) -> str:
+    """What is said of a model that nobody knows, with what is assumed; empty for any other."""
+    from holdfast.engine.models import is_known
+
+    if is_known(profile):
+        return ""
+    times = "" if profile.ratio == 1 else f"{profile.ratio:g} × "
+    counts = profile.tokenizer or f"{times}o200k_base"
+    hint = f"Did you mean {_either(near)}?" if near else "`holdfast models` lists what is known."
+    return (
+        f"Nobody here knows the model {profile.name}: assumed are a window of "
+        f"{profile.window:,} tokens, and counts by {counts}. {hint}"
+    )
+
+
+def _either(names: tuple[str, ...]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def as_value(profile: Profile) -> dict[str, Any]:
@@ -99,14 +116,17 @@ def _table(found: list[Profile]) -> Table:
 
 
 def _card(profile: Profile) -> None:
+    from rich.table import Table
     from rich.text import Text
 
-    from holdfast.cli.terminal import NOTHING, console, neutral
+    from holdfast.cli.terminal import NOTHING, neutral, print_table
 
-    screen = console()
+    card = Table.grid(padding=(0, 2, 0, 0))
+    card.add_column(style="dim", no_wrap=True, min_width=9)
+    card.add_column(overflow="fold")
     for title, words in _lines(profile):
-        shown = Text.assemble((f"{title:<11}", "dim"), neutral(words or NOTHING))
-        screen.print(shown, soft_wrap=not screen.is_terminal)
+        card.add_row(title, Text(neutral(words or NOTHING)))
+    print_table(card)
 
 
 def _lines(profile: Profile) -> list[tuple[str, str]]:
