@@ -17,13 +17,13 @@ _ROLES = frozenset(get_args(Role))
 
 def sound(body: Body) -> Body:
     """The body itself; Misuse, saying what is wrong with it, where it could not be read again."""
+    if type(body) is Message and body.role in _ROLES and all(map(_plain, body.parts)):
+        return body
     if not isinstance(body, _KINDS):
         raise Misuse(
             f"{type(body).__name__} is neither a message nor a marker; write holdfast.user(…), "
             "holdfast.assistant(…) or Message(…)"
         )
-    if isinstance(body, Message) and body.role in _ROLES and all(map(_plain, body.parts)):
-        return body
     try:
         wire.decode(wire.encode(body), Body)  # type: ignore[arg-type]
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:

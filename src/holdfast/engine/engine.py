@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.plugins import catalogue, counter
+from holdfast.engine import voices
 from holdfast.engine.session import OpenSession
+from holdfast.engine.upkeep import Hook, Upkeep
+from holdfast.engine.voices import Heard, Voice
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.log import Session
@@ -22,14 +24,19 @@ from holdfast.model.span import Span
 from holdfast.model.store import Erased, Finding, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store
 
-Lock = Callable[[], AbstractAsyncContextManager[Any]]
-"""Makes a lock that one task, or thread, holds at a time; the door chooses its colour."""
-
 SHORTEST_PREFIX = 6
 """How much of an id must be given for it to stand for the whole."""
 
 OPENING = (Span(1, 12),)
 """Where the first words of a session are looked for: behind what a program says of itself."""
+
+
+class Lock(Protocol):
+    """What one task, or thread, holds at a time; the door chooses its colour."""
+
+    async def acquire(self) -> object: ...
+
+    def release(self) -> None: ...
 
 
 class Engine:
@@ -41,10 +48,11 @@ class Engine:
         *,
         clock: Clock,
         ids: Ids,
-        lock: Lock,
+        lock: Callable[[], Lock],
         secrets: tuple[str, ...] = (),
         catalogue: Catalogue | None = None,
         endpoint: Counter | None = None,
+        voice: Callable[[Voice], Heard] = voices.blocking,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -54,6 +62,8 @@ class Engine:
         self._catalogue = catalogue
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
+        self.voice = voice
+        """Calls whoever writes summaries, in the door's colour."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
@@ -75,8 +85,20 @@ class Engine:
         title: str = "",
         policy: str = "holdfast",
         on_conflict: str = "fork",
+        summariser: Voice | None = None,
+        weak_model: str = "",
+        hooks: Sequence[Hook] = (),
     ) -> OpenSession:
-        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume."""
+        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
+
+        `summariser` answers questions on the side, first as `weak_model` where one is named;
+        without one, summaries are made without a model. `hooks` see each compaction beforehand.
+        """
+        upkeep = Upkeep(
+            voice=self.voice(summariser) if summariser else None,
+            weak_model=weak_model,
+            hooks=tuple(hooks),
+        )
         if on_conflict not in ("fork", "raise"):
             raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
         if id:
@@ -87,7 +109,7 @@ class Engine:
                 )
             found = await self.resolve(id)
             spent = await self.store.calls.spent(found.id)
-            return OpenSession(self, found, on_conflict, spent)
+            return OpenSession(self, found, on_conflict, spent, upkeep)
         where, project = _places(directory)
         made = await self.store.sessions.create(
             Session(
@@ -100,7 +122,7 @@ class Engine:
                 policy=policy,
             )
         )
-        return OpenSession(self, made, on_conflict)
+        return OpenSession(self, made, on_conflict, upkeep=upkeep)
 
     async def resolve(self, id: str) -> Session:
         """The session of an id, or of the one id that begins so."""

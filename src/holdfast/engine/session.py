@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.explain import Absence
@@ -79,9 +79,9 @@ class OpenSession(Writer):
         """A provider refused the request: remember what is to be sent differently from now on."""
         return await self._turns.refused(message, provider=provider)
 
-    async def user(self, text: str, *media: Media, key: str = "") -> Entry:
+    def user(self, text: str, *media: Media, key: str = "") -> Coroutine[Any, Any, Entry]:
         """Append what the user said; durable when it returns."""
-        return await self.append(user(text, *media), key=key)
+        return self.append(user(text, *media), key=key)
 
     async def tool_result(
         self, call_id: str, output: str, error: bool = False, *, name: str = "", key: str = ""

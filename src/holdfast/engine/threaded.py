@@ -8,8 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, suppress
-from types import TracebackType
+from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 from holdfast.errors import HoldfastError, Misuse
@@ -32,8 +31,7 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
         work.send(None)
     except StopIteration as done:
         return done.value
-    finally:
-        work.close()
+    work.close()
     raise Misuse(_SUSPENDED)
 
 
@@ -58,24 +56,19 @@ def catch_up(store: Store, grace: float = GRACE) -> None:
             pass
 
 
-class ThreadLock(AbstractAsyncContextManager[None]):
+class ThreadLock:
     """A lock among threads, in the engine's colour."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._owner = os.getpid()
 
-    async def __aenter__(self) -> None:
+    async def acquire(self) -> None:
         if self._owner != os.getpid():  # a lock that another thread held at a fork is never freed
             raise Misuse("this session was opened before a fork; open it again in the new process")
         self._lock.acquire()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def release(self) -> None:
         self._lock.release()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -155,15 +155,18 @@ class Writer:
         call: Call | None = None,
         epoch: int | None = None,
     ) -> tuple[Entry, ...]:
-        async with self._lock:
+        await self._lock.acquire()
+        try:
             if self._doubtful:
                 await self._settle()
-            if not all(isinstance(draft.body, Message) for draft in drafts):
+            said = [draft for draft in drafts if isinstance(draft.body, Message)]
+            if len(said) < len(drafts):
                 await self._check(drafts)
                 drafts, epoch = await self._complete(drafts, epoch)
+            last = self._session.last_message if said else None
             self._doubtful = drafts  # until we know: an error, an interrupt, a cancellation
             try:
-                made = await self._write(drafts, key, call, epoch)
+                made = await self._write(drafts, key, call, Expect(message=last, marker=epoch))
             except Conflict as conflict:
                 self._doubtful = ()
                 if self._on_conflict == "raise" or epoch is not None:
@@ -174,6 +177,8 @@ class Writer:
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
                 self._spent += call.cost or 0
             return made
+        finally:
+            self._lock.release()
 
     async def _complete(
         self, drafts: tuple[Draft, ...], epoch: int | None
@@ -187,13 +192,11 @@ class Writer:
         state = await load.standing(self._engine.store.log, self.id, OPEN - 1)
         return tuple(_carrying(d, state) for d in drafts), state.epoch if epoch is None else epoch
 
-    async def _write(
-        self, drafts: tuple[Draft, ...], key: str, call: Call | None, epoch: int | None
-    ) -> tuple[Entry, ...]:
-        says = any(isinstance(draft.body, Message) for draft in drafts)
-        expect = Expect(message=self._session.last_message if says else None, marker=epoch)
+    def _write(
+        self, drafts: tuple[Draft, ...], key: str, call: Call | None, expect: Expect
+    ) -> Awaitable[tuple[Entry, ...]]:
         log = self._engine.store.log
-        return await log.append(self.id, drafts, key=key, expect=expect, call=call)
+        return log.append(self._session.id, drafts, key=key, expect=expect, call=call)
 
     async def _write_in_fork(
         self, drafts: tuple[Draft, ...], key: str, call: Call | None, conflict: Conflict
@@ -202,7 +205,8 @@ class Writer:
         left = self.id
         self._session = await self._forked(self._session.head)
         moved = replace(call, session=self.id) if call else None
-        made = await self._write(drafts, key, moved, None)
+        expect = Expect(message=self._session.last_message)
+        made = await self._write(drafts, key, moved, expect)
         warnings.warn(
             f"session {left} was continued by another writer (its last message is now "
             f"{conflict.found}, here it was {conflict.expected}); this one goes on as {self.id}",
