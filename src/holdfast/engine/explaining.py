@@ -173,11 +173,12 @@ async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
 
 
 async def explain_now(session: OpenSession, model: str = "") -> Explained:
-    """What would be sent now, with the system prompt, tools and model of the newest call."""
+    """What would be sent now, with the system prompt and tools of the newest call."""
     newest = await newest_call(session)
     given = await _given(session, newest) if newest and newest.given else Given()
-    known = model or given.model or session.info.model or (newest.model if newest else "")
     view = await session.view()
+    led = await surround.led_by(session.store.log, view)
+    known = model or led or given.model or (newest.model if newest else "")
     shown = await surround.snapshot(session.store.log, session.id, view.folded.context)
     given = replace(
         given,

@@ -148,7 +148,8 @@ class Preparation:
         newest = await self._snapshot(view.folded.context)
         first = newest is None and bool(now)
         begun = first and await surround.begun(self._log, view)
-        return surround.news(newest, now, begun=begun)
+        told = surround.news(newest, now, begun=begun)
+        return (*told, *await surround.switched(self._log, view, self._given.model))
 
     async def _snapshot(self, seq: int) -> dict[str, str] | None:
         told = next((entry.body for entry in self._pretended if entry.seq == seq), None)

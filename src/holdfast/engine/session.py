@@ -27,6 +27,7 @@ from holdfast.model.log import (
     Entry,
     Rewind,
     Session,
+    Switch,
 )
 from holdfast.model.message import Media, ToolResult, tool, user
 from holdfast.model.span import EVERYTHING, Span
@@ -93,8 +94,8 @@ class OpenSession(Writer):
         """Go on from an earlier entry; what came after it stays in the log as a branch."""
         at = await self.seq(to)
         following = await self.store.log.read(self.id, (Span(at + 1, at + 1),))
-        if following and isinstance(following[0].body, Context):
-            at += 1  # a change that was told and the snapshot of it are never parted
+        if following and isinstance(following[0].body, (Context, Switch)):
+            at += 1  # a change that was told and the marker of it are never parted
         return await self.append(Rewind(to=at, reason=reason))
 
     async def view(self, at: str | int = "") -> View:

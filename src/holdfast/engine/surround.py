@@ -22,7 +22,7 @@ from holdfast.core.count import weigh_tools
 from holdfast.core.estimate import estimate, recurring
 from holdfast.core.scaffold import environment, wrap
 from holdfast.errors import Misuse
-from holdfast.model.log import Body, Context, Entry, Folded
+from holdfast.model.log import Body, Context, Entry, Folded, Switch
 from holdfast.model.message import Message, Text
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -179,6 +179,34 @@ def news(
     if begun:
         return (Context(sections={}), *_told({}, now))
     return (Context(sections=dict(now)),)
+
+
+async def led_by(log: Log, view: View) -> str:
+    """The model that a conversation was last prepared for; empty where nobody has said."""
+    seq = view.folded.switch
+    found = await log.read(view.session.id, (Span(seq, seq),)) if seq else ()
+    body = found[0].body if found else None
+    return (body.model if isinstance(body, Switch) else "") or view.session.model
+
+
+async def switched(log: Log, view: View, model: str) -> tuple[Body, ...]:
+    """What to append because another model goes on: the marker, and what it is told, once.
+
+    Where no model has answered yet there is nothing to tell it.
+    """
+    before = await led_by(log, view)
+    if not model or model.lower() == before.lower():
+        return ()
+    told = wrap("model_switch", SWITCHED.format(before=before, now=model))
+    begins = not before or not await begun(log, view)
+    said = () if begins else (Message("developer", (Text(told, "model_switch"),)),)
+    return (*said, Switch(model=model))
+
+
+SWITCHED = (
+    "So far {before} has led this conversation; from here on it is you, {now}. What it said and "
+    "did stands above. Go on from there."
+)
 
 
 def _told(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Body, ...]:

@@ -16,7 +16,7 @@ from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shor
 from holdfast.core.secrets import redact
 from holdfast.engine import surround
 from holdfast.engine.overbudget import floor_error
-from holdfast.engine.prepare import Preparation, standing_repairs
+from holdfast.engine.prepare import Preparation, Prepared, standing_repairs
 from holdfast.engine.replies import read_reply
 from holdfast.engine.surround import Given
 from holdfast.engine.taught import bodies
@@ -26,6 +26,7 @@ from holdfast.files import config_home
 from holdfast.model import wire
 from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Message
+from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Reply
 from holdfast.model.span import Span
@@ -78,6 +79,8 @@ class Turns:
         """The window that was sent last, or made where none was sent."""
         self._repairs: tuple[tuple[str, int], tuple[Entry, ...]] = (("", 0), ())
         """What refusals have taught, as of the newest marker of a session."""
+        self._led: tuple[tuple[str, int], str] = (("", 0), "")
+        """The model that leads the conversation, as of the newest marker of a session."""
         self._assumed: set[str] = set()
         """Models that were told to be unknown."""
 
@@ -131,10 +134,10 @@ class Turns:
             self._tell_assumed(profile)
         policy = session.catalogue.policy(given.policy)
         given = await surround.completed(given, sections, sources, profile, policy)
-        turn = Preparation(session, given, profile, policy)
-        ready = await turn.window(write=write, compact=compact)
-        if ready.window.over and compact and not policy.asks_before_overlong:
-            raise floor_error(ready.window)
+        turn = partial(Preparation, session, given, profile, policy)
+        if write and await self._switches(given.model):
+            await _fitting(turn(), policy, write=False, compact=compact)  # or nothing is written
+        ready = await _fitting(turn(), policy, write=write, compact=compact)
         kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
         made = PreparedWindow(
             ready.window,
@@ -149,6 +152,16 @@ class Turns:
             made.on_request = partial(self._remember, made)
             self._tried = self._tried if self._sent else made
         return made
+
+    async def _switches(self, model: str) -> bool:
+        """Whether a window for this model is a change of model, as far as this writer knows."""
+        info = self._session.info
+        if self._led[0] != (info.id, info.last_marker):
+            led = info.model
+            if info.last_marker:
+                led = await surround.led_by(self._session.store.log, await self._session.view())
+            self._led = ((info.id, info.last_marker), led)
+        return model.lower() != self._led[1].lower()
 
     def _tell_assumed(self, profile: Profile) -> None:
         """Say once of a model that nobody has told how much it holds."""
@@ -272,3 +285,11 @@ class Turns:
             completed=reply.stop != "aborted",
             call=call,
         )
+
+
+async def _fitting(turn: Preparation, policy: Policy, *, write: bool, compact: bool) -> Prepared:
+    """What is prepared, where it fits or need not."""
+    ready = await turn.window(write=write, compact=compact)
+    if ready.window.over and compact and not policy.asks_before_overlong:
+        raise floor_error(ready.window)
+    return ready

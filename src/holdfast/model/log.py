@@ -186,7 +186,7 @@ class Context(
 
 
 class Switch(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="switch"):
-    """The session goes on with another model or policy."""
+    """The conversation goes on with another model or policy."""
 
     model: str = ""
     policy: str = ""
