@@ -11,10 +11,7 @@ from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.plugins import catalogue, counter
-from holdfast.engine import voices
 from holdfast.engine.session import OpenSession
-from holdfast.engine.upkeep import Hook, Upkeep
-from holdfast.engine.voices import Heard, Voice
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.log import Session
@@ -52,7 +49,6 @@ class Engine:
         secrets: tuple[str, ...] = (),
         catalogue: Catalogue | None = None,
         endpoint: Counter | None = None,
-        voice: Callable[[Voice], Heard] = voices.blocking,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -62,8 +58,6 @@ class Engine:
         self._catalogue = catalogue
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
-        self.voice = voice
-        """Calls whoever writes summaries, in the door's colour."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
@@ -85,20 +79,8 @@ class Engine:
         title: str = "",
         policy: str = "holdfast",
         on_conflict: str = "fork",
-        summariser: Voice | None = None,
-        weak_model: str = "",
-        hooks: Sequence[Hook] = (),
     ) -> OpenSession:
-        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
-
-        `summariser` answers questions on the side, first as `weak_model` where one is named;
-        without one, summaries are made without a model. `hooks` see each compaction beforehand.
-        """
-        upkeep = Upkeep(
-            voice=self.voice(summariser) if summariser else None,
-            weak_model=weak_model,
-            hooks=tuple(hooks),
-        )
+        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume."""
         if on_conflict not in ("fork", "raise"):
             raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
         if id:
@@ -109,7 +91,7 @@ class Engine:
                 )
             found = await self.resolve(id)
             spent = await self.store.calls.spent(found.id)
-            return OpenSession(self, found, on_conflict, spent, upkeep)
+            return OpenSession(self, found, on_conflict, spent)
         where, project = _places(directory)
         made = await self.store.sessions.create(
             Session(
@@ -122,7 +104,7 @@ class Engine:
                 policy=policy,
             )
         )
-        return OpenSession(self, made, on_conflict, upkeep=upkeep)
+        return OpenSession(self, made, on_conflict)
 
     async def resolve(self, id: str) -> Session:
         """The session of an id, or of the one id that begins so."""
