@@ -119,6 +119,15 @@ def test_a_rewind_never_parts_what_was_told_from_its_marker() -> None:
         assert switches(s) == ["second"]
 
 
+def test_a_change_of_policy_is_no_change_of_model() -> None:
+    with opened(200_000) as hf:
+        s = begun(hf.session(model="first"))
+        s.window(model="second")
+        s.append(Switch(policy="aider"))
+        assert len(told(s.window(model="second"))) == 1
+        assert len(told(s.window(model="first"))) == 2
+
+
 def test_a_fork_and_a_second_writer_know_who_leads() -> None:
     with opened(200_000) as hf:
         s = begun(hf.session(model="first"))

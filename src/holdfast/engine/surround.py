@@ -183,10 +183,13 @@ def news(
 
 async def led_by(log: Log, view: View) -> str:
     """The model that a conversation was last prepared for; empty where nobody has said."""
-    seq = view.folded.switch
-    found = await log.read(view.session.id, (Span(seq, seq),)) if seq else ()
-    body = found[0].body if found else None
-    return (body.model if isinstance(body, Switch) else "") or view.session.model
+    before, limit = view.folded.switch + 1, 1
+    while before > 1 and (page := await log.markers(view.session.id, before=before, limit=limit)):
+        for entry in reversed(page):
+            if isinstance(entry.body, Switch) and entry.body.model:
+                return entry.body.model
+        before, limit = page[0].seq, limit * 2  # it was a change of policy only
+    return view.session.model
 
 
 async def switched(log: Log, view: View, model: str) -> tuple[Body, ...]:
