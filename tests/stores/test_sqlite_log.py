@@ -52,17 +52,17 @@ def other(store: SqliteStore, path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def scripts(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows the last statement of each script that was run has changed."""
-    ran: list[int] = []
-    run = store.db.script
+def scripts(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each script that was tried, whether it was kept."""
+    tried: list[bool] = []
+    attempt = store.db.attempt
 
-    def counted(sql: str, values: Any) -> int:
-        ran.append(run(sql, values))
-        return ran[-1]
+    def watched(sql: str, values: Any) -> bool:
+        tried.append(attempt(sql, values))
+        return tried[-1]
 
-    monkeypatch.setattr(store.db, "script", counted)
-    return ran
+    monkeypatch.setattr(store.db, "attempt", watched)
+    return tried
 
 
 def rows(store: SqliteStore) -> dict[str, list[tuple[Any, ...]]]:
@@ -70,7 +70,7 @@ def rows(store: SqliteStore) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def test_the_script_writes_what_the_long_way_writes(
-    store: SqliteStore, scripts: list[int], tmp_path: Path
+    store: SqliteStore, scripts: list[bool], tmp_path: Path
 ) -> None:
     slow = SqliteStore.open(tmp_path / "slow.db")
     for one in (store, slow):
@@ -79,13 +79,13 @@ def test_the_script_writes_what_the_long_way_writes(
         quick = drive(store.log.append("main", [usual]))
         assert quick == drive(SqlLog(slow.db).append("main", [usual]))
     assert rows(store) == rows(slow)
-    assert scripts == [1, 1, 1]  # the first append tells where the session is
+    assert scripts == [True, True, True]  # the first append tells where the session is
     assert drive(store.care.examine("main")) == ()
     slow.close()
 
 
 def test_where_another_connection_went_on_the_append_goes_behind(
-    store: SqliteStore, other: SqliteStore, scripts: list[int]
+    store: SqliteStore, other: SqliteStore, scripts: list[bool]
 ) -> None:
     start(store, "main")
     for n in range(3):
@@ -94,12 +94,12 @@ def test_where_another_connection_went_on_the_append_goes_behind(
     append(store, "main", "here again")
     append(store, "main", "and again")
     assert [entry.seq for entry in read_all(store, "main")] == [*range(1, 9)]
-    assert scripts == [0, 0, 0, 1]
+    assert scripts == [False, False, False, True]
     assert drive(store.care.examine("main")) == ()
 
 
 def test_what_is_expected_is_checked_by_the_script_too(
-    store: SqliteStore, scripts: list[int]
+    store: SqliteStore, scripts: list[bool]
 ) -> None:
     start(store, "main")
     append(store, "main", "one", expect=Expect(message=0))
@@ -107,7 +107,7 @@ def test_what_is_expected_is_checked_by_the_script_too(
     with pytest.raises(Conflict) as refused:
         append(store, "main", "three", expect=Expect(message=1))
     assert (refused.value.expected, refused.value.found) == (1, 2)
-    assert scripts == [1, 0]
+    assert scripts == [True, False]
     assert len(read_all(store, "main")) == 2
 
 
@@ -146,7 +146,7 @@ def test_a_full_session_says_so(store: SqliteStore) -> None:
 
 
 def test_only_so_many_sessions_are_remembered(
-    store: SqliteStore, scripts: list[int], monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, scripts: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_log, "MOST_REMEMBERED", 2)
     for id in ("a", "b", "c"):
@@ -155,4 +155,4 @@ def test_only_so_many_sessions_are_remembered(
     append(store, "c", "still known")
     append(store, "a", "forgotten, and learnt again")
     append(store, "a", "known")
-    assert scripts == [1, 1]
+    assert scripts == [True, True]

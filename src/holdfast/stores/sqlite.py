@@ -69,6 +69,7 @@ class Sqlite:
             self.connection = apsw.Connection(str(path), vfs=vfs)
         except apsw.Error as error:
             raise mapped(error, self.where) from error
+        self._cursor = self.connection.cursor()
         try:
             self._check_owner()
             self._prepare()
@@ -140,24 +141,30 @@ class Sqlite:
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
 
-    def script(self, sql: str, values: Sequence[Any]) -> int:
-        """A whole transaction in one call, undone where it fails: what its last change changed."""
+    def attempt(self, sql: str, values: Sequence[Any]) -> bool:
+        """A transaction in one call, up to its commit; kept where its last statement changed a row.
+
+        Whether it was kept: it is not where it breaks a constraint either.
+        """
         if self._closed or self._owner != os.getpid():
             self._refuse()
         with self.lock:
-            connection = self.connection
+            connection, execute = self.connection, self._cursor.execute
             if connection.in_transaction:
                 raise Misuse("a transaction inside a transaction")
             try:
-                connection.execute(sql, values)
-                return connection.changes()
-            except BaseException as error:
+                execute(sql, values)
+                if kept := connection.changes() == 1:
+                    execute("COMMIT")
+                return kept
+            except apsw.ConstraintError:
+                return False
+            except apsw.Error as error:
+                raise mapped(error, self.where) from error
+            finally:
                 if connection.in_transaction:
                     with suppress(apsw.Error):
-                        connection.execute("ROLLBACK")
-                if isinstance(error, apsw.Error):
-                    raise mapped(error, self.where) from error
-                raise
+                        execute("ROLLBACK")
 
     def writing(self) -> Transaction:
         return Transaction(self, self.BEGIN)

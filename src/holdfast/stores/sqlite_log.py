@@ -2,14 +2,13 @@
 
 Around a sync of a tenth of a millisecond every call counts. The script is what `SqlLog.append` does
 statement by statement, in one call of the engine; anything out of the ordinary goes that way. It
-is made for the place behind a session's newest entry as this connection remembers it, and writes
-nothing where the session has moved on since.
+is made for the place behind a session's newest entry as this connection remembers it, and is undone
+where the session has moved on since.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast.failpoints import armed
@@ -41,6 +40,7 @@ class SqliteLog(SqlLog):
         super().__init__(db)
         self._sqlite = db
         self._newest: dict[str, int] = {}
+        self._scripts = [_script(db.BEGIN, parts) for parts in range(MOST_PARTS + 1)]
 
     async def append(
         self,
@@ -68,36 +68,43 @@ class SqliteLog(SqlLog):
     def _at_once(self, session: str, newest: int, draft: Draft, expect: Expect) -> Entry | None:
         """The entry that a plain message became; None where it has to go the long way."""
         body, head = draft.body, newest & MOST_ENTRIES
-        if type(body) is not Message or expect.marker is not None or head == MOST_ENTRIES:
+        if type(body) is not Message or not 0 < len(body.parts) <= MOST_PARTS:
             return None
-        contents = [wire.encode(part) for part in body.parts]
-        if not 0 < len(contents) <= MOST_PARTS or max(map(len, contents)) > rows.INLINE:
+        if expect.marker is not None or head == MOST_ENTRIES:
             return None
         at, made = newest + 1, draft.placed(session, head + 1, "")
-        values: list[Any] = [
-            made.created, newest >> SEQ_BITS, session, head, expect.message,
-            at, made.id, body.role, made.created, made.completed,
-            rows.fingerprint(body.role, contents), rows.extra_of(draft, ""),
+        contents: list[bytes] = []
+        parts: list[Any] = []
+        for ordinal, part in enumerate(body.parts):
+            content = wire.encode(part)
+            size = len(content)
+            if size > rows.INLINE:
+                return None
+            contents.append(content)
+            parts += (
+                at << ORDINAL_BITS | ordinal,
+                kind_of(part),
+                size,
+                made.counts[ordinal],
+                content,
+            )
+        values = [
+            at, draft.id, body.role, draft.created, draft.completed,
+            rows.fingerprint(body.role, contents), rows.extra_of(draft, ""), *parts,
+            draft.created, newest >> SEQ_BITS, session, head, expect.message,
         ]  # fmt: skip
-        first = at << ORDINAL_BITS
-        for ordinal, content in enumerate(contents):
-            kind = kind_of(body.parts[ordinal])
-            values += first | ordinal, kind, len(content), made.counts[ordinal], content
-        if not self._sqlite.script(_script(self._sqlite.BEGIN, len(contents)), values):
+        if not self._sqlite.attempt(self._scripts[len(contents)], values):
             return None
         self._newest[session] = at
         return made
 
 
-@cache
 def _script(begin: str, parts: int) -> str:
-    """Everything in one transaction; where the head is not moved, nothing else happens either."""
-    part = "INSERT INTO parts SELECT ?, ?, ?, ?, NULL, ? WHERE changes() = 1"
+    """The rows of a message of so many parts, and then its session, if it is as it was."""
     return "; ".join((
         begin,
+        "INSERT INTO entries VALUES (?, ?, 'message', ?, ?, ?, ?, ?)",
+        *["INSERT INTO parts VALUES (?, ?, ?, ?, NULL, ?)"] * parts,
         "UPDATE sessions SET head = head + 1, last_message = head + 1, updated = max(updated, ?) "
         "WHERE n = ? AND id = ? AND head = ? AND last_message = coalesce(?, last_message)",
-        "INSERT INTO entries SELECT ?, ?, 'message', ?, ?, ?, ?, ? WHERE changes() = 1",
-        *[part] * parts,
-        "COMMIT",
     ))  # fmt: skip
