@@ -54,7 +54,7 @@ def weigh(part: Part) -> int:
 
 def weigh_body(body: Body) -> tuple[int, ...]:
     """The estimate of each part of a message; nothing for a marker."""
-    return tuple(map(weigh, body.parts)) if isinstance(body, Message) else ()
+    return tuple([weigh(part) for part in body.parts]) if isinstance(body, Message) else ()
 
 
 def weigh_tools(tools: Sequence[Tool]) -> int:

@@ -72,6 +72,7 @@ COARSE: Final = 16
 _BLOCK: Final = 1 << 15
 _LONGEST: Final = 128
 _BLANKS: Final = b" " * 64
+_HALF: Final = b" " * 32
 _DRAWN: Final = tuple(line.encode() for line in "─━═")
 
 
@@ -95,7 +96,7 @@ def estimate_bytes(data: bytes) -> int:
 
 def plain(data: bytes) -> bytes:
     """The text as it is weighed: long runs of blanks halved, lines of box characters as dashes."""
-    data = data.replace(_BLANKS, _BLANKS[::2])
+    data = data.replace(_BLANKS, _HALF)
     if data.isascii():
         return data
     for line in _DRAWN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
@@ -31,7 +31,9 @@ OPENING = (Span(1, 12),)
 class Lock(Protocol):
     """What one task, or thread, holds at a time; the door chooses its colour."""
 
-    async def acquire(self) -> object: ...
+    def acquire(self) -> Awaitable[object] | None:
+        """Wait for it; what is left to await, if anything."""
+        ...
 
     def release(self) -> None: ...
 

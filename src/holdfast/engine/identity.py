@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import lru_cache
 from secrets import randbits
 
 from holdfast.ports import Clock
@@ -37,11 +38,15 @@ class Ulids:
 
 def written(number: int) -> str:
     """A 128-bit number as 26 letters that sort as the number does."""
+    return _leading(number >> 10) + _PAIRS[number & 1023]
+
+
+@lru_cache(maxsize=1)  # what is named in one go differs in its last letters
+def _leading(number: int) -> str:
     pairs, high, low = _PAIRS, number >> 60, number  # small numbers shift faster
     return (
-        f"{pairs[high >> 60 & 1023]}{pairs[high >> 50 & 1023]}{pairs[high >> 40 & 1023]}"
-        f"{pairs[high >> 30 & 1023]}{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}"
-        f"{pairs[high & 1023]}{pairs[low >> 50 & 1023]}{pairs[low >> 40 & 1023]}"
-        f"{pairs[low >> 30 & 1023]}{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}"
-        f"{pairs[low & 1023]}"
+        f"{pairs[high >> 50 & 1023]}{pairs[high >> 40 & 1023]}{pairs[high >> 30 & 1023]}"
+        f"{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
+        f"{pairs[low >> 50 & 1023]}{pairs[low >> 40 & 1023]}{pairs[low >> 30 & 1023]}"
+        f"{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}{pairs[low & 1023]}"
     )

@@ -57,13 +57,13 @@ def catch_up(store: Store, grace: float = GRACE) -> None:
 
 
 class ThreadLock:
-    """A lock among threads, in the engine's colour."""
+    """A lock among threads: asking for it blocks, and leaves nothing to await."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._owner = os.getpid()
 
-    async def acquire(self) -> None:
+    def acquire(self) -> None:
         if self._owner != os.getpid():  # a lock that another thread held at a fork is never freed
             raise Misuse("this session was opened before a fork; open it again in the new process")
         self._lock.acquire()

@@ -155,7 +155,8 @@ class Writer:
         call: Call | None = None,
         epoch: int | None = None,
     ) -> tuple[Entry, ...]:
-        await self._lock.acquire()
+        if waiting := self._lock.acquire():
+            await waiting
         try:
             if self._doubtful:
                 await self._settle()

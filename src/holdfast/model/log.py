@@ -355,11 +355,13 @@ def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
     head, message, marker = session.head, session.last_message, session.last_marker
     updated, compacted = session.updated, session.compacted
     for entry in entries:
-        head, updated = max(head, entry.seq), max(updated, entry.created)
+        if entry.seq <= head:
+            continue  # what a key had made before
+        head, updated = entry.seq, max(updated, entry.created)
         if isinstance(entry.body, Message):
-            message = max(message, entry.seq)
+            message = head
         else:
-            marker = max(marker, entry.seq)
+            marker = head
             compacted = entry.created if isinstance(entry.body, Summary) else compacted
     return replace(
         session, head=head, last_message=message, last_marker=marker, updated=updated,

@@ -173,7 +173,7 @@ def user(text: str, *media: Media) -> Message:
 
 def assistant(*parts: Part | str) -> Message:
     """What the model said."""
-    return Message("assistant", tuple(Text(p) if isinstance(p, str) else p for p in parts))
+    return Message("assistant", tuple([Text(p) if isinstance(p, str) else p for p in parts]))
 
 
 def tool(*results: ToolResult) -> Message:
