@@ -193,3 +193,9 @@ def test_a_request_in_another_script_is_kept_by_a_sentence_about_what_is_asked()
     assert objections(known, "The user asked for discounted prices at checkout.") == []
     assert objections(known, "请求：结账页面要显示折扣价格。") == []
     assert objections(known, "Some files were read.") != []
+
+
+@pytest.mark.parametrize("path", ["...hop/cart_of_one.py", "docs/结账.md", "shop/till.py"])
+def test_a_path_is_known_as_the_log_prints_it(path: str) -> None:
+    covered = "see ...hop/cart_of_one.py for it\n请看docs/结账.md和shop/till.py文件"
+    assert objections(log(), f"{OPEN}See {path} for it.", covered) == []

@@ -27,9 +27,14 @@ class Known:
         """Whether a path, or the end of one, was ever named."""
         bare = re.sub(r"^(?:\.{3}|…)?/?|^\./", "", path.replace("\\", "/"), count=1)
         bare = re.sub(r"^\./", "", bare)
-        if not bare or re.search(rf"(?<![\w.-]){re.escape(bare.rstrip('/'))}(?![\w-])", self.paths):
+        if not bare or self._stands(bare) or self._stands(path):  # some programs print `...ile.py`
             return True
         return self._joined(path.replace("\\", "/"))
+
+    def _stands(self, path: str) -> bool:
+        """Whether a path stands somewhere; an ideograph right beside it is none of its letters."""
+        found = rf"(?<![A-Za-z0-9_.-]){re.escape(path.rstrip('/'))}(?![A-Za-z0-9_-])"
+        return bool(re.search(found, self.paths))
 
     def _joined(self, path: str) -> bool:
         """Whether it is a known directory and a known path behind it."""
