@@ -146,6 +146,11 @@ class OneModel:
 
         return policy(name)
 
+    def prompt(self, name: str) -> str:
+        from holdfast.policies import prompt
+
+        return prompt(name)
+
     def models(self) -> tuple[str, ...]:
         return (MODEL,)
 

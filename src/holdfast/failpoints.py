@@ -32,6 +32,10 @@ POINTS = (
     "salvage.after_rows",
     "salvage.after_link",
     "salvage.before_swap",
+    "compaction.planned",
+    "compaction.asking",
+    "compaction.written",
+    "compaction.before_apply",
 )
 """Every failpoint there is; arming another is an error."""
 

@@ -242,6 +242,10 @@ class Catalogue(Protocol):
         """A policy by its name, or by the path of its file."""
         ...
 
+    def prompt(self, name: str) -> str:
+        """The prompt that a policy names, or the path of its file."""
+        ...
+
     def models(self) -> tuple[str, ...]:
         """Names of models that are known, the common ones first."""
         ...

@@ -19,9 +19,10 @@ from holdfast.model.message import Message, Text, ToolCall, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.window import Count, Tier
-from holdfast.policies import policy
+from holdfast.policies import policy, prompt
 from holdfast.providers.catalogue import BuiltIn
 from holdfast.stores.memory import MemoryStore
+from tests.policies import SHED
 
 SYSTEM = "You work in a repository. Be brief, and say what you did."
 TOOL = {
@@ -42,6 +43,9 @@ class Sized:
 
     def policy(self, name: str) -> Policy:
         return policy(name)
+
+    def prompt(self, name: str) -> str:
+        return prompt(name)
 
     def models(self) -> tuple[str, ...]:
         return self._inner.models()
@@ -192,7 +196,7 @@ def test_what_an_estimate_would_refuse_is_sent_when_it_really_fits() -> None:
 def test_what_an_estimate_would_let_pass_is_counted_and_shed() -> None:
     table = "| a | b |\n|---|---|\n" * 60  # takes half as much again as is estimated
     with opened(8_192) as hf:
-        s = hf.session(model="gpt-4o")
+        s = hf.session(model="gpt-4o", policy=SHED)
         for _ in range(11):
             s.append(Message("assistant", (Text(table),)))
             s.user("more")

@@ -12,6 +12,7 @@ from holdfast.engine.doors import Holdfast
 from holdfast.model.message import Media, Message, Text, assistant
 from holdfast.model.window import Count
 from tests.engine.test_window import REPLY
+from tests.policies import SHED
 from tests.properties.histories import PNG, opened
 
 CLAUDE = "claude-sonnet-4-6"
@@ -106,7 +107,7 @@ def test_shares_add_up(total: int) -> None:
 
 def test_the_stretch_that_was_shed_is_named_to_its_end() -> None:
     with opened(4_096) as hf:
-        s = hf.session(model="small")
+        s = hf.session(model="small", policy=SHED)
         for _ in range(30):
             s.user("word " * 100)
             s.append(assistant("ok"))

@@ -1,6 +1,7 @@
 """An open session: durable appends, what is seen, forks, conflicts."""
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_a_resumed_session_goes_on_where_it_was(hf: Holdfast) -> None:
 def test_a_resumed_session_is_not_quietly_another(hf: Holdfast, told: str) -> None:
     s = talk(hf)
     with pytest.raises(Misuse, match="rename"):
-        hf.session(s.id, **{told: "b"})
+        hf.session(s.id, **cast(Any, {told: "b"}))
 
 
 def test_an_unambiguous_beginning_of_an_id_is_enough(hf: Holdfast) -> None:

@@ -14,6 +14,7 @@ from holdfast.errors import AssumedModel, Misuse, OverBudget, Refused, Unknown
 from holdfast.model.log import Context, Pin, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.span import Span
+from tests.policies import SHED
 from tests.properties.histories import opened
 
 REPLY = {
@@ -278,7 +279,7 @@ def test_a_preview_writes_nothing(hf: Holdfast) -> None:
 
 def test_a_full_window_sheds_once_and_then_has_room() -> None:
     with opened(8_192) as hf:
-        s = hf.session(model="m")
+        s = hf.session(model="m", policy=SHED)
         for i in range(60):
             s.user(f"question {i}")
             s.append(Message("assistant", (Text("word " * 200),)))

@@ -25,7 +25,7 @@ from holdfast.model.message import (
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span
-from holdfast.policies import policy
+from holdfast.policies import policy, prompt
 from holdfast.stores.memory import MemoryStore
 
 FORMATS = ("anthropic", "openai-responses", "openai-chat", "gemini")
@@ -53,6 +53,9 @@ class Small:
 
     def policy(self, name: str) -> Policy:
         return policy(name)
+
+    def prompt(self, name: str) -> str:
+        return prompt(name)
 
     def models(self) -> tuple[str, ...]:
         return ()

@@ -21,6 +21,7 @@ from holdfast.core.estimate import recurring
 from holdfast.core.recall import note
 from holdfast.core.repair import is_picture
 from holdfast.core.scaffold import wrap
+from holdfast.core.transcript import told
 from holdfast.core.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
 from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
@@ -63,7 +64,7 @@ def assemble(
 ) -> Window:
     """The window of what is visible, under a policy."""
     places = policy.order(bool(seen.summaries))
-    made = _Sections(seen, around, policy)
+    made = _Sections(seen, around, policy, budget.pins)
     blocks: list[Block] = []
     for place in places:
         blocks += made.blocks(place)
@@ -86,7 +87,7 @@ def assemble(
 class _Sections:
     """Makes the blocks of each section, once."""
 
-    def __init__(self, seen: Seen, around: Surroundings, policy: Policy) -> None:
+    def __init__(self, seen: Seen, around: Surroundings, policy: Policy, pinned: int) -> None:
         self._seen, self._around, self._policy = seen, around, policy
         self._kept = frozenset(seen.folded.kept) - {seen.folded.asked}
         self._shortened = {one.seq: one.tokens for one in seen.folded.shortened}
@@ -97,7 +98,9 @@ class _Sections:
         self._history, self._current = tail[:asked], tail[asked:]
         self._turn = self._current[0].seq if self._current else OPEN
         shown = {entry.seq for entry in seen.messages} if around.pins else set[int]()
-        self._pins = [(pin, e) for pin, e in around.pins if not (pin.seq and pin.seq in shown)]
+        self._pins = _cut_pins(
+            [(pin, e) for pin, e in around.pins if not (pin.seq and pin.seq in shown)], pinned
+        )
         self._settled = max(seen.folded.summaries, default=0)
         self._pin_place = Place("pins")
 
@@ -131,8 +134,8 @@ class _Sections:
     def pins(self, place: Place) -> list[Block]:
         self._pin_place = place
         return [
-            _said(place, _pinned(pin, entry), f"pin {pin.id}", "pinned")
-            for pin, entry in self._pins
+            _said(place, text, f"pin {pin.id}", "pinned")
+            for pin, text in self._pins
             if pin.at <= self._settled
         ]
 
@@ -142,10 +145,10 @@ class _Sections:
         In its section it would change what is cached; there it stands from the next summary on.
         """
         new = [
-            (pin, e) for pin, e in self._pins if pin.at > self._settled and first <= pin.at < last
+            (pin, t) for pin, t in self._pins if pin.at > self._settled and first <= pin.at < last
         ]
-        for pin, entry in new:
-            said = _said(self._pin_place, _pinned(pin, entry), f"pin {pin.id}", "pinned")
+        for pin, text in new:
+            said = _said(self._pin_place, text, f"pin {pin.id}", "pinned")
             behind = next((i for i, b in enumerate(blocks) if b.seq > pin.at), len(blocks))
             blocks.insert(behind, replace(said, seq=pin.at))
         return blocks
@@ -252,10 +255,10 @@ _MAKERS: dict[str, Callable[[_Sections, Place], list[Block]]] = {
 
 def placeholder(part: Part, handle: Handle, tokens: int, call: ToolCall | None = None) -> Part:
     """What stands for a part whose content has left the window: what it was, and its handle."""
-    told = note(part, handle, tokens, call)
+    line = note(part, handle, tokens, call)
     if isinstance(part, ToolResult):
-        return ToolResult(part.call, told, part.error, part.name)
-    return Text(told, scaffold="system-reminder")
+        return ToolResult(part.call, line, part.error, part.name)
+    return Text(line, scaffold="system-reminder")
 
 
 def _marked(part: Part, tag: str, most: int | None, entry: Entry) -> Part:
@@ -312,12 +315,23 @@ def _summary(body: Summary, policy: Policy) -> str:
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def _pinned(pin: Pinned, entry: Entry | None) -> str:
+def pinned_text(pin: Pinned, entry: Entry | None) -> str:
+    """What a pin shows; a file's content stands in a section of its own."""
     if pin.fact:
         return pin.fact
     if entry is not None and isinstance(entry.body, Message):
-        return entry.body.text
-    return f"file {pin.path}" if pin.path else f"entry {pin.seq}"
+        return entry.body.text or told(entry)
+    return f"entry {pin.seq}" if pin.seq else ""
+
+
+def _cut_pins(pins: Sequence[tuple[Pinned, Entry | None]], most: int) -> list[tuple[Pinned, str]]:
+    """The pins within their budget: where they take more, the longest are cut."""
+    texts = [(pin, text) for pin, entry in pins if (text := pinned_text(pin, entry))]
+    taken = sum(recurring(text) for _, text in texts)
+    if not most or taken <= most:
+        return texts
+    each = max(most // len(texts), 64)
+    return [(pin, shorten(text, each, f"#{pin.seq or pin.at}")) for pin, text in texts]
 
 
 def _tokens(parts: Sequence[Part]) -> int:

@@ -90,6 +90,8 @@ def thinking(now: Situation) -> Plan | None:
     ]
     refs = [ref for ref, _ in found]
     freed = sum(tokens for _, tokens in found)
+    if freed < rule.least and not now.over:
+        return None
     reason = f"reasoning of finished turns, but for the newest {rule.keep}"
     return planned(now, "thinking", refs, freed, freed, reason, by_price=not rule.idle)
 
@@ -97,7 +99,7 @@ def thinking(now: Situation) -> Plan | None:
 def microcompact(now: Situation) -> Plan | None:
     """Results of listed tools leave, but for the newest; once the last reply is old enough."""
     rule = now.policy.microcompact
-    if rule is None or not (_is_time(now, rule.idle) or _edits_itself(now)):
+    if rule is None or not (_is_old(now, rule.idle) or _edits_itself(now)):
         return None
     listed = [one for one in results(now) if kind(one.name) in rule.tools]
     leave = [one for one in listed[: max(len(listed) - rule.keep, 0)] if one.tokens > NOTE]
@@ -226,6 +228,11 @@ def _is_time(now: Situation, minutes: int) -> bool:
     if not minutes or now.forced:
         return True
     return now.idle is not None and now.idle >= minutes * 60_000
+
+
+def _is_old(now: Situation, minutes: int) -> bool:
+    """Whether the last reply is so old that nothing is cached any more."""
+    return bool(minutes) and _is_time(now, minutes)
 
 
 def _is_thought(part: Part) -> bool:

@@ -145,7 +145,7 @@ def absent(seq: int, ordinal: int | None, in_force: Sequence[Entry]) -> Absence:
 def _removed(seq: int, ordinal: int | None, entry: Entry) -> str:
     """How a marker keeps an entry out; empty where it does not."""
     match entry.body:
-        case Summary() as body if within(seq, body.covers) and seq not in body.kept:
+        case Summary() as body if within(seq, normal(body.covers)) and seq not in body.kept:
             return f"covered by the {body.step} of entry {entry.seq}: {body.reason or body.trigger}"
         case Rewind(to=to) if to < seq < entry.seq:
             return f"left on a branch by the rewind of entry {entry.seq}"

@@ -135,7 +135,7 @@ def _summarise(state: Folded, entry: Entry, body: Summary) -> Folded:
     covers = _covered(entry, body)
     still = without(state.visible, covers)
     kept = sorted({*body.kept, *(seq for seq in state.kept if not within(seq, covers))})
-    seen = (*still, *(Span(seq, seq) for seq in kept))
+    seen = union(still, tuple(Span(seq, seq) for seq in kept))
     return replace(
         state,
         visible=still,

@@ -24,7 +24,7 @@ from holdfast.model.log import (
     Unpin,
     kind_of,
 )  # fmt: skip
-from holdfast.model.span import within
+from holdfast.model.span import normal, within
 
 Name = int | str
 """An entry by its seq, or by its id."""
@@ -83,7 +83,7 @@ def _summary(marker: Summary, kinds: Kinds) -> Iterator[str]:
 
 def _kept(marker: Summary) -> Iterator[str]:
     for seq in marker.kept:
-        if not within(seq, marker.covers):
+        if not within(seq, normal(marker.covers)):
             yield f"it keeps entry {seq}, which it does not cover"
     for seq in (*(one.seq for one in marker.shortened), *filter(None, (marker.asked,))):
         if seq not in marker.kept:

@@ -55,6 +55,8 @@ TAGS: Final[dict[str, Tag]] = {
         Tag("system_warning", "user", "after tool results, for models that know it"),
         # What Holdfast says.
         Tag("conversation_summary", "user", "what a summary stands for, as background"),
+        Tag("conversation", "user", "a stretch of a conversation, to be summarised"),
+        Tag("focus", "user", "what a summary is to dwell on"),
         Tag("earlier_message", "user", "something said before a summary, kept word for word"),
         Tag("ledger", "user", "the facts of a summarised stretch, computed"),
         Tag("pinned", "user", "what the user pinned"),

@@ -7,20 +7,52 @@ Rule 3: it frees more than it must, so that the next turns need not shed again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from holdfast.core.boundary import boundaries
 from holdfast.core.count import MESSAGE
-from holdfast.model.log import Entry, Head
+from holdfast.core.truncate import Cap, weight_shown
+from holdfast.model.log import Entry, Head, PartRef
 from holdfast.model.message import Message
 
 LEAVES = 0.75
 """After shedding, this much of the room is taken at most."""
 
+CLEARED = 40
+"""About what stands for a part that is cleared."""
 
-def weight(head: Head) -> int:
-    """What an entry takes in the window, by estimate."""
-    return sum(head.counts) + MESSAGE if head.kind == "message" else 0
+
+class Scale:
+    """What entries take in the window, by estimate: as they are shown, less what is cleared."""
+
+    def __init__(self, cap: Cap, cleared: Iterable[PartRef] = ()) -> None:
+        self._cap = cap
+        self._cleared = frozenset(cleared)
+        self._touched = frozenset(ref.seq for ref in self._cleared)
+
+    def head(self, head: Head) -> int:
+        """An entry by its columns."""
+        if head.kind != "message":
+            return 0
+        if head.seq in self._touched or (self._cap and "tool_result" in head.kinds):
+            places = range(len(head.counts))
+            return MESSAGE + sum(
+                CLEARED if PartRef(head.seq, place) in self._cleared
+                else weight_shown(head, place, self._cap)
+                for place in places
+            )  # fmt: skip
+        return sum(head.counts) + MESSAGE
+
+    def entry(self, entry: Entry) -> int:
+        """A message, as it was read and cut."""
+        if not entry.is_message:
+            return 0
+        if entry.seq not in self._touched:
+            return sum(entry.counts) + MESSAGE
+        return MESSAGE + sum(
+            CLEARED if PartRef(entry.seq, place) in self._cleared else count
+            for place, count in enumerate(entry.counts)
+        )
 
 
 def asking(heads: Sequence[Head]) -> int:
@@ -29,11 +61,11 @@ def asking(heads: Sequence[Head]) -> int:
     return users[-1] if users else len(heads)
 
 
-def cut(heads: Sequence[Head], room: int) -> int:
+def cut(heads: Sequence[Head], weights: Sequence[int], room: int) -> int:
     """The index of the oldest entry that stays; `len(heads)` where not even the newest may."""
     taken, keep = 0, len(heads)
     for index in range(len(heads) - 1, -1, -1):
-        taken += weight(heads[index])
+        taken += weights[index]
         if taken > room:
             return keep
         if heads[index].role != "tool":

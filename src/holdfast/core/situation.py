@@ -8,7 +8,10 @@ from functools import cached_property
 from msgspec import Struct
 
 from holdfast.core.boundary import just_asked
-from holdfast.core.count import MESSAGE, WEIGHED
+from holdfast.core.calibrate import excess
+from holdfast.core.count import WEIGHED
+from holdfast.core.shed import CLEARED, Scale
+from holdfast.core.truncate import Cap
 from holdfast.model.log import Entry, PartRef, Trigger
 from holdfast.model.message import Message, ToolCall
 from holdfast.model.policy import Policy
@@ -35,6 +38,8 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     summaries: tuple[Entry, ...] = ()
     notes: Entry | None = None
     """The newest running notes."""
+    safe: int = 0
+    """What a prompt may be estimated at, once compacted, so that it surely fits."""
     beyond: Spans = ()
     """What is visible and older than `entries`."""
     beyond_tokens: int = 0
@@ -48,20 +53,21 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     since: int = 0
     upto: int = 0
     """With these, only entries in between are covered: from here on, or up to here."""
+    previous: str = ""
+    """The model that was spoken to before, where it holds more than this one."""
     asks: bool = False
     """Whether a model is there to write summaries."""
-    calls: int = 0
-    """How many calls the session has had: what is left is guessed from it."""
 
     @property
     def over(self) -> bool:
         """Whether more would be sent than fits."""
-        return bool(self.beyond) or self.count.tokens > self.budget.room
+        return bool(self.beyond) or excess(self.count, self.budget) > 0
 
-    @property
+    @cached_property
     def turns_left(self) -> int:
         """How many more calls to expect: as many as there were, within what a policy says."""
-        return max(self.policy.turns_left, min(self.calls, self.policy.turns_left * 3))
+        had = sum(_message(entry).role == "assistant" for entry in self.entries)
+        return max(self.policy.turns_left, min(had, self.policy.turns_left * 3))
 
     @cached_property
     def turn(self) -> int:
@@ -91,12 +97,21 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         return frozenset((*self.view.folded.cleared, *kept))
 
     @cached_property
+    def scale(self) -> Scale:
+        """What entries take by estimate."""
+        return Scale(Cap(), self.view.folded.cleared)
+
+    @cached_property
     def gauge(self) -> Callable[[Entry], int]:
         """What an entry takes, as this policy counts."""
         weigh = WEIGHED.get(self.policy.counts_with)
         if weigh is None or self.policy.counts_with == "estimate":
-            return lambda entry: round((sum(entry.counts) + MESSAGE) * self.worth)
-        return lambda entry: sum(weigh(part) for part in _message(entry).parts)
+            return lambda entry: round(self.scale.entry(entry) * self.worth)
+        cleared = frozenset(self.view.folded.cleared)
+        return lambda entry: sum(
+            CLEARED if PartRef(entry.seq, place) in cleared else weigh(part)
+            for place, part in enumerate(_message(entry).parts)
+        )
 
     def said(self, summary: Entry) -> int:
         """What a standing summary takes."""

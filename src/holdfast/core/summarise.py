@@ -20,7 +20,7 @@ from holdfast.model.log import Entry, Shortened
 from holdfast.model.message import Message
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Due, Step, Summarise
-from holdfast.model.span import Spans, clip, without
+from holdfast.model.span import Spans, clip, within, without
 
 LEAST_CUT = 200
 """A message of the user's is not cut to fewer tokens than this; it is left out instead."""
@@ -126,7 +126,9 @@ def tail_tokens(now: Situation, rule: Summarise) -> int:
 
 def _free(now: Situation, rule: Summarise) -> int:
     """What a tail may take so that all fits in the end."""
-    return max(now.budget.room - now.floor - longest(now, rule) - users_tokens(now, rule), 0)
+    return max(
+        (now.safe or now.budget.room) - now.floor - longest(now, rule) - users_tokens(now, rule), 0
+    )
 
 
 def _wanted(now: Situation, tokens: int) -> int:
@@ -158,7 +160,7 @@ class Kept(Struct, frozen=True):
 
 def _kept(now: Situation, rule: Summarise, cut: int, covers: Spans) -> Kept:
     """Messages of the user's, newest first, within their budget; and what was just asked."""
-    inside = [e for e in now.entries[:cut] if any(e.seq in span for span in covers)]
+    inside = [e for e in now.entries[:cut] if within(e.seq, covers)]
     requests = [entry for entry in inside if is_request(_message(entry))]
     just = now.entries[now.turn] if now.turn < cut and now.turn < len(now.entries) else None
     asked = just if just in requests else None
@@ -197,7 +199,7 @@ def longest(now: Situation, rule: Summarise) -> int:
 
 
 def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept) -> Plan | None:
-    inside = [entry for entry in now.entries if any(entry.seq in span for span in covers)]
+    inside = [entry for entry in now.entries if within(entry.seq, covers)]
     if not covers or (len(inside) <= len(kept.seqs) and not now.beyond):
         return None
     earlier = sum(now.said(entry) for entry in now.summaries)

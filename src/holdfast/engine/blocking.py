@@ -9,12 +9,15 @@ from typing import Any, Unpack
 from holdfast.core.explain import Absence
 from holdfast.core.toolcalls import ToolState
 from holdfast.engine.explaining import Explained
+from holdfast.engine.recalling import Recalled
 from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import drive, drive_all
 from holdfast.engine.turns import Asking
 from holdfast.engine.window import PreparedWindow
+from holdfast.model.ledger import Ledger
 from holdfast.model.log import Body, Entry, Session
-from holdfast.model.message import Media
+from holdfast.model.message import Media, ToolCall, ToolResult
+from holdfast.model.plan import Plan
 from holdfast.model.reply import Call
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
@@ -96,6 +99,57 @@ class BlockingSession:
     def why_absent(self, entry: str) -> Absence:
         """Which marker keeps an entry out of the window."""
         return drive(self._inner.why_absent(entry))
+
+    def plan(
+        self,
+        *,
+        focus: str = "",
+        since: str | int = "",
+        upto: str | int = "",
+        **given: Unpack[Asking],
+    ) -> Plan:
+        """What a compaction would do now, its summary written; nothing is changed yet."""
+        return drive(self._inner.plan(focus=focus, since=since, upto=upto, **given))
+
+    def apply(self, plan: Plan) -> Entry:
+        """Carry a plan out, edited or not; undo() takes it back."""
+        return drive(self._inner.apply(plan))
+
+    def undo(self, marker: str | int = "") -> Entry:
+        """Take back the newest compaction, or the one named; all it hid is visible again."""
+        return drive(self._inner.undo(marker))
+
+    def redo(self, marker: str | int = "") -> Entry:
+        """Do again what was undone last."""
+        return drive(self._inner.redo(marker))
+
+    def ledger(self) -> Ledger:
+        """The exact facts of the session, computed from its log."""
+        return drive(self._inner.ledger())
+
+    def recall(self, handle: str, *, offset: int = 0, tokens: int = 0) -> Recalled:
+        """What a handle stands for, word for word, within a budget."""
+        return drive(self._inner.recall(handle, offset=offset, tokens=tokens))
+
+    def search_history(self, query: str, limit: int = 8) -> str:
+        """What was said in this session, also what is no longer shown: a handle and a line each."""
+        return drive(self._inner.search_history(query, limit))
+
+    def answer(self, call: ToolCall) -> ToolResult | None:
+        """What recall or search_history answers to a call; None where it is another tool's."""
+        return drive(self._inner.answer(call))
+
+    def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
+        """Keep an entry, a fact or a file in every window from here on."""
+        return drive(self._inner.pin(what, fact=fact, path=path))
+
+    def unpin(self, pin: str) -> Entry:
+        """Let a pin go; it is named by its marker's id, or by what it pins."""
+        return drive(self._inner.unpin(pin))
+
+    def set_policy(self, name: str) -> Entry:
+        """Manage it by another policy from here on."""
+        return drive(self._inner.set_policy(name))
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from holdfast.model.window import Block, Budget, Count, Options, Window
 from holdfast.ports import Counter
 
 if TYPE_CHECKING:
+    from holdfast.engine.scene import Assembled
     from holdfast.engine.session import OpenSession
 
 FORMATS = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
@@ -61,12 +62,18 @@ class Counting:
         self._write = write
         self._calls: tuple[Call, ...] = ()
         self.ratio = profile.ratio
+        self._last: tuple[Window, Count] | None = None
 
     async def begin(self) -> Counting:
         """Learn from the newest calls of the session."""
         self._calls = await self._session.store.calls.newest(self._session.id)
         self.ratio = ratio(self._pairs(), self._profile.ratio)
         return self
+
+    @property
+    def spoken_to(self) -> str:
+        """The model of the newest turn; empty where there was none."""
+        return next((call.model for call in self._calls if call.cause == "turn"), "")
 
     def hopeful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens, as much as may turn out to fit after all."""
@@ -79,6 +86,16 @@ class Counting:
             return tuned(budget, 1 / self.ratio)
         worst = (budget.room + budget.margin - SLACK) / max(budget.room, 1) / (1 + BOUND)
         return tuned(budget, min(worst, 1.0) / self.ratio)
+
+    async def of(self, made: Assembled) -> Count:
+        """The count of an assembled window, as sure as it has to be; found out once."""
+        if self._last is None or self._last[0] is not made.window:
+            view, cut = made.view, self._session.visible.cut
+            own = [e for e in made.seen.messages if e.seq <= view.last and e.seq not in cut]
+            estimated = self.estimated(made.window)
+            count = await self.settled(made.window, estimated, Shown(own, view))
+            self._last = (made.window, count)
+        return self._last[1]
 
     async def settled(self, window: Window, estimated: int, shown: Shown) -> Count:
         """The count of a window: as sure as it has to be."""

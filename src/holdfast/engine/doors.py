@@ -25,7 +25,10 @@ from holdfast.engine.threaded import (
     catch_up,
     drive,
     drive_all,
+    spoken,
+    spoken_in_loop,
 )
+from holdfast.engine.upkeep import Hook, Voice
 from holdfast.errors import Misuse
 from holdfast.model.log import Session
 from holdfast.model.search import Hit
@@ -57,11 +60,18 @@ class Holdfast:
         title: str = "",
         policy: str = "holdfast",
         on_conflict: str = "fork",
+        summariser: Voice | None = None,
+        weak_model: str = "",
+        hooks: Sequence[Hook] = (),
     ) -> BlockingSession:
-        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume."""
+        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
+
+        `summariser` answers questions on the side, first as `weak_model` where one is named;
+        without one, summaries are made without a model. `hooks` see each compaction beforehand.
+        """
         opened = self.engine.session(
             id, model=model, directory=directory, title=title, policy=policy,
-            on_conflict=on_conflict,
+            on_conflict=on_conflict, summariser=summariser, weak_model=weak_model, hooks=hooks,
         )  # fmt: skip
         return BlockingSession(drive(opened))
 
@@ -141,7 +151,7 @@ class AsyncHoldfast(Engine):
 
     def __init__(self, store: Store, *, endpoint: Counter | None = None, **named: Any) -> None:
         self._counting = ThreadPoolExecutor(1, "holdfast-counter")
-        super().__init__(store, endpoint=self._threaded(endpoint), **named)
+        super().__init__(store, endpoint=self._threaded(endpoint), voice=spoken_in_loop, **named)
 
     def counter(self, vocabulary: str) -> Counter:
         found = self._threaded(super().counter(vocabulary))
@@ -181,7 +191,7 @@ def open(url: str | PathLike[str] | None = None, *, endpoint: Counter | None = N
     return Holdfast(
         Engine(
             store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,
-            endpoint=endpoint,
+            endpoint=endpoint, voice=spoken,
         )
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
+from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.log import Session
@@ -38,6 +39,12 @@ class Lock(Protocol):
     def release(self) -> None: ...
 
 
+_RESUMED = (
+    "a session that is resumed keeps what it was made with; rename(…) gives it another title, "
+    "window(model=…, policy=…) another model or policy"
+)
+
+
 class Engine:
     """Everything Holdfast does, for whoever opened it."""
 
@@ -51,6 +58,7 @@ class Engine:
         secrets: tuple[str, ...] = (),
         catalogue: Catalogue | None = None,
         endpoint: Counter | None = None,
+        voice: Callable[[Voice], Heard] | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -60,6 +68,8 @@ class Engine:
         self._catalogue = catalogue
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
+        self.voice = voice
+        """Calls whoever writes summaries, in the door's colour."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
@@ -81,19 +91,24 @@ class Engine:
         title: str = "",
         policy: str = "holdfast",
         on_conflict: str = "fork",
+        summariser: Voice | None = None,
+        weak_model: str = "",
+        hooks: Sequence[Hook] = (),
     ) -> OpenSession:
-        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume."""
+        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
+
+        `summariser` answers questions on the side, first as `weak_model` where one is named;
+        without one, summaries are made without a model. `hooks` see each compaction beforehand.
+        """
         if on_conflict not in ("fork", "raise"):
             raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
+        voice = self.voice(summariser) if summariser and self.voice else None
+        upkeep = Upkeep(voice=voice, weak_model=weak_model, hooks=tuple(hooks))
         if id:
             if model or directory or title or policy != "holdfast":
-                raise Misuse(
-                    "a session that is resumed keeps what it was made with; rename(…) gives it "
-                    "another title, window(model=…, policy=…) another model or policy"
-                )
+                raise Misuse(_RESUMED)
             found = await self.resolve(id)
-            spent = await self.store.calls.spent(found.id)
-            return OpenSession(self, found, on_conflict, spent)
+            return OpenSession(self, found, on_conflict, await self._spent(found), upkeep)
         where, project = _places(directory)
         made = await self.store.sessions.create(
             Session(
@@ -106,7 +121,10 @@ class Engine:
                 policy=policy,
             )
         )
-        return OpenSession(self, made, on_conflict)
+        return OpenSession(self, made, on_conflict, upkeep=upkeep)
+
+    async def _spent(self, session: Session) -> int:
+        return await self.store.calls.spent(session.id)
 
     async def resolve(self, id: str) -> Session:
         """The session of an id, or of the one id that begins so."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert
@@ -21,16 +20,15 @@ from holdfast.core.explain import (
 )
 from holdfast.core.fold import in_force
 from holdfast.core.price import dollars
-from holdfast.engine import surround
 from holdfast.engine.counting import Counting
+from holdfast.engine.lately import given_now, given_of, line, newest_call
 from holdfast.engine.plugins import codec
-from holdfast.engine.prepare import Preparation, markers
-from holdfast.engine.surround import Given
+from holdfast.engine.prepare import Preparation
+from holdfast.engine.scene import markers
 from holdfast.engine.taught import profile_at
 from holdfast.engine.window import request_hash
 from holdfast.errors import Unknown
 from holdfast.model import wire
-from holdfast.model.log import Session
 from holdfast.model.message import Opaque, Reasoning
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Usage
@@ -83,7 +81,7 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
     """The request of a past call, from the log and what the call was given."""
     if not call.given:
         raise Unknown("request of call", call.id, (), "it was not made through window().request()")
-    given = await _given(session, call)
+    given = await given_of(session, call)
     view = await session.view(str(call.head))
     profile = await profile_at(session, given.model, view)
     policy = session.catalogue.policy(given.policy)
@@ -112,7 +110,7 @@ async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
 async def call_of(session: OpenSession, entry: str) -> Call | None:
     """The call whose reply an entry is, also where it was made before a fork."""
     id = (await session.entry(entry)).id
-    async for home in _line(session):
+    async for home in line(session):
         after = ""
         while page := await session.store.calls.calls(home.id, after=after):
             found = next((call for call in page if call.entry == id), None)
@@ -120,27 +118,6 @@ async def call_of(session: OpenSession, entry: str) -> Call | None:
                 return found
             after = page[-1].id
     return None
-
-
-async def newest_call(session: OpenSession) -> Call | None:
-    """The call that was made last in a session's line."""
-    last = session.info.head
-    async for home in _line(session):
-        calls = await session.store.calls.newest(home.id)
-        found = next((call for call in calls if call.head <= last), None)
-        if found:
-            return found
-        last = min(last, home.fork)
-    return None
-
-
-async def _line(session: OpenSession) -> AsyncIterator[Session]:
-    """The session, and those it was forked from, nearest first."""
-    home = await session.refresh()
-    yield home
-    while home.parent:
-        home = await session.store.sessions.session(home.parent)
-        yield home
 
 
 async def explain_session(
@@ -174,18 +151,9 @@ async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
 
 async def explain_now(session: OpenSession, model: str = "") -> Explained:
     """What would be sent now, with the system prompt and tools of the newest call."""
-    newest = await newest_call(session)
-    given = await _given(session, newest) if newest and newest.given else Given()
+    given = await given_now(session, model)
+    given = replace(given, model=given.model or UNKNOWN)
     view = await session.view()
-    led = await surround.led_by(session.store.log, view)
-    known = model or led or given.model or (newest.model if newest else "")
-    shown = await surround.snapshot(session.store.log, session.id, view.folded.context)
-    given = replace(
-        given,
-        model=known or UNKNOWN,
-        policy=given.policy or session.info.policy,
-        sections=given.sections if shown is None else shown,
-    )
     profile = await profile_at(session, given.model, view)
     turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
     made = await turn.window(write=False, compact=False)
@@ -202,10 +170,6 @@ async def _of_window(
         room=window.budget.room,
         absent=await absences(session, head),
     )
-
-
-async def _given(session: OpenSession, call: Call) -> Given:
-    return wire.decode(await session.store.calls.kept(call.session, call.given), Given)
 
 
 async def _of_call(session: OpenSession, call: Call) -> Explained:
@@ -309,7 +273,7 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
 
 async def _model_of(session: OpenSession, call: Call) -> str:
     """The model as it was asked for, by which its limits are known; a reply may name it fully."""
-    return (await _given(session, call)).model if call.given else call.model
+    return (await given_of(session, call)).model if call.given else call.model
 
 
 async def _used(session: OpenSession, call: Call, profile: Profile) -> int:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from holdfast.core.fold import fold, resume
 from holdfast.model.log import Entry, Folded, Session
 from holdfast.model.message import Message
-from holdfast.model.span import Span, Spans, clip
+from holdfast.model.span import OPEN, Span, Spans, clip
 from holdfast.model.view import View, place_of
 from holdfast.ports import Log
 
@@ -69,6 +69,16 @@ async def read(log: Log, session: str, spans: Spans) -> list[Entry]:
     found: list[Entry] = []
     async for page in pages(log, session, spans):
         found += page
+    return found
+
+
+async def every_marker(log: Log, session: str) -> tuple[Entry, ...]:
+    """All markers of a session, in order."""
+    found: tuple[Entry, ...] = ()
+    before, limit = OPEN, FIRST_PAGE
+    while page := await log.markers(session, before=before, limit=limit):
+        found = (*page, *found)
+        before, limit = page[0].seq, limit * 2
     return found
 
 

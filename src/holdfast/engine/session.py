@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.explain import Absence
+from holdfast.core.ledger import current
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.core.toolcalls import ToolState, tool_states
-from holdfast.engine import load
+from holdfast.engine import load, pinning, plans, recalling
 from holdfast.engine.explaining import (
     Explained,
     explain_now,
@@ -17,11 +18,15 @@ from holdfast.engine.explaining import (
     snapshot,
     why_absent,
 )
+from holdfast.engine.ledgers import Ledgers
+from holdfast.engine.recalling import Recalled
 from holdfast.engine.turns import Asking, Turns
+from holdfast.engine.upkeep import Upkeep
 from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
+from holdfast.model.ledger import Ledger
 from holdfast.model.log import (
     Context,
     Entry,
@@ -29,7 +34,8 @@ from holdfast.model.log import (
     Session,
     Switch,
 )
-from holdfast.model.message import Media, ToolResult, tool, user
+from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
+from holdfast.model.plan import Plan
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
@@ -40,15 +46,25 @@ if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
 
+NO_UPKEEP = Upkeep()
+
+
 class OpenSession(Writer):
     """A session as one writer holds it: seen, prepared for a model, explained, forked."""
 
     def __init__(
-        self, engine: Engine, session: Session, on_conflict: str = "fork", spent: int = 0
+        self,
+        engine: Engine,
+        session: Session,
+        on_conflict: str = "fork",
+        spent: int = 0,
+        upkeep: Upkeep = NO_UPKEEP,
     ) -> None:
         super().__init__(engine, session, on_conflict, spent)
-        self._turns = Turns(self)
+        self.turns = Turns(self)
         self.visible = Visible(engine.store)
+        self.ledgers = Ledgers(engine.store.log)
+        self.upkeep = upkeep
 
     @property
     def catalogue(self) -> Catalogue:
@@ -66,19 +82,78 @@ class OpenSession(Writer):
 
     async def window(self, **given: Unpack[Asking]) -> PreparedWindow:
         """The window to send now, made to fit."""
-        return await self._turns.window(**given)
+        return await self.turns.window(**given)
 
     async def preview(self, **given: Unpack[Asking]) -> PreparedWindow:
         """The window that would be sent now, with nothing written."""
-        return await self._turns.window(**given, write=False)
+        return await self.turns.window(**given, write=False)
 
     async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""
-        return await self._turns.reply(response, format=format, key=key)
+        return await self.turns.reply(response, format=format, key=key)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""
-        return await self._turns.refused(message, provider=provider)
+        return await self.turns.refused(message, provider=provider)
+
+    async def plan(
+        self,
+        *,
+        focus: str = "",
+        since: str | int = "",
+        upto: str | int = "",
+        **given: Unpack[Asking],
+    ) -> Plan:
+        """What a compaction would do now, its summary written; nothing is changed yet.
+
+        `since` covers only what was said from that entry on, `upto` only what was said before.
+        """
+        return await plans.plan(self, focus=focus, since=since, upto=upto, **given)
+
+    async def apply(self, plan: Plan) -> Entry:
+        """Carry a plan out, edited or not; undo() takes it back."""
+        return await plans.apply(self, plan)
+
+    async def undo(self, marker: str | int = "") -> Entry:
+        """Take back the newest compaction, or the one named; all it hid is visible again."""
+        return await plans.undo(self, marker)
+
+    async def redo(self, marker: str | int = "") -> Entry:
+        """Do again what was undone last."""
+        return await plans.redo(self, marker)
+
+    async def ledger(self) -> Ledger:
+        """The exact facts of the session, computed from its log."""
+        view = await self.view()
+        summaries = await load.summaries(self.store.log, view)
+        return current(await self.ledgers.at(self.id, view.last, summaries))
+
+    async def recall(self, handle: str, *, offset: int = 0, tokens: int = 0) -> Recalled:
+        """What a handle stands for, word for word, within a budget."""
+        return await recalling.recall(self, handle, offset=offset, tokens=tokens)
+
+    async def search_history(self, query: str, limit: int = 8) -> str:
+        """What was said in this session, also what is no longer shown: a handle and a line each."""
+        return await recalling.search_history(self, query, limit)
+
+    async def answer(self, call: ToolCall) -> ToolResult | None:
+        """What recall or search_history answers to a call; None where it is another tool's."""
+        return await recalling.answer(self, call)
+
+    async def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
+        """Keep an entry, a fact or a file in every window from here on."""
+        return await pinning.pin(self, what, fact=fact, path=path)
+
+    async def unpin(self, pin: str) -> Entry:
+        """Let a pin go; it is named by its marker's id, or by what it pins."""
+        return await pinning.unpin(self, pin)
+
+    async def set_policy(self, name: str) -> Entry:
+        """Manage it by another policy from here on."""
+        self.catalogue.policy(name)
+        marker = await self.append(Switch(policy=name))
+        await self._set(Changes(policy=name))
+        return marker
 
     def user(self, text: str, *media: Media, key: str = "") -> Coroutine[Any, Any, Entry]:
         """Append what the user said; durable when it returns."""
@@ -184,7 +259,8 @@ class OpenSession(Writer):
         """A session of its own that shares this one up to an entry."""
         await self.refresh()
         last = self._session.head if at == "" else await self.seq(at)
-        return OpenSession(self._engine, await self._forked(last), self._on_conflict)
+        forked = await self._forked(last)
+        return OpenSession(self._engine, forked, self._on_conflict, upkeep=self.upkeep)
 
     async def rename(self, title: str) -> Session:
         """Give it another title."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.core.refusal import limited
-from holdfast.engine.prepare import standing_repairs
+from holdfast.engine.scene import standing_repairs
 from holdfast.model.log import Entry, Repair
 from holdfast.model.profile import Profile
 from holdfast.model.view import View

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, TypeVar
 
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.engine.upkeep import Heard, Voice
+from holdfast.errors import HoldfastError, Misuse, Unreachable
 from holdfast.ports import Counter, Store
 
 T = TypeVar("T")
@@ -133,3 +136,46 @@ class ThreadedCounter:
         self.name, self.tier = counter.name, counter.tier
         self.count, self.count_request = port.count, port.count_request
         self.close = counter.close
+
+
+def spoken(voice: Voice) -> Heard:
+    """Whoever answers questions, for the blocking door: waited for, but not for ever.
+
+    It runs in a thread of its own, which is left behind where it hangs.
+    """
+
+    async def heard(question: Any) -> Any:
+        answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+
+        def speak() -> None:
+            try:
+                answers.put((True, voice(question)))
+            except BaseException as error:
+                answers.put((False, error))
+
+        threading.Thread(target=speak, name="holdfast-summary", daemon=True).start()
+        try:
+            fine, told = answers.get(timeout=question.timeout or None)
+        except Empty:
+            raise Unreachable(f"no answer within {question.timeout:g} s") from None
+        if not fine:
+            raise told
+        return told
+
+    return heard
+
+
+def spoken_in_loop(voice: Voice) -> Heard:
+    """The same for the async door: a coroutine is cancelled where it takes too long."""
+
+    async def heard(question: Any) -> Any:
+        if inspect.iscoroutinefunction(voice):
+            answer: Awaitable[Any] = voice(question)
+        else:
+            answer = asyncio.to_thread(voice, question)
+        try:
+            return await asyncio.wait_for(answer, question.timeout or None)
+        except TimeoutError:
+            raise Unreachable(f"no answer within {question.timeout:g} s") from None
+
+    return heard

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -15,9 +15,11 @@ from holdfast.core.price import cost
 from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
 from holdfast.engine import surround
+from holdfast.engine.lately import given_now
 from holdfast.engine.overbudget import floor_error
-from holdfast.engine.prepare import Preparation, Prepared, standing_repairs
+from holdfast.engine.prepare import Preparation, Prepared
 from holdfast.engine.replies import read_reply
+from holdfast.engine.scene import standing_repairs
 from holdfast.engine.surround import Given
 from holdfast.engine.taught import bodies
 from holdfast.engine.window import PreparedWindow
@@ -84,60 +86,39 @@ class Turns:
         self._assumed: set[str] = set()
         """Models that were told to be unknown."""
 
-    async def window(
-        self,
-        *,
-        system: str = "",
-        tools: Sequence[Tool | Mapping[str, Any]] = (),
-        model: str = "",
-        policy: str = "",
-        context: Mapping[str, str] | None = None,
-        instructions: str = "",
-        memory: str = "",
-        examples: Sequence[Message] = (),
-        chat_files: str = "",
-        reminder: str = "",
-        sources: Sequence[Source] = (),
-        compact: bool = True,
-        write: bool = True,
-    ) -> PreparedWindow:
+    async def window(self, *, write: bool = True, **asking: Unpack[Asking]) -> PreparedWindow:
         """The window to send now."""
-        session = self._session
-        given = Given(
-            system=system,
-            tools=surround.read_tools(tools),
-            examples=tuple(examples),
-            chat_files=chat_files,
-            reminder=reminder,
-            model=model or session.info.model,
-            policy=policy or session.info.policy,
-        )
-        sections = {"instructions": instructions, "memory": memory}
-        if context:
-            sections["context"] = surround.written(context)
-        return await self._prepared(given, sections, sources, compact=compact, write=write)
+        turn = await self._preparing(*_asked(self._session, **asking))
+        return await self._prepared(turn, compact=asking.get("compact", True), write=write)
 
-    async def _prepared(
-        self,
-        given: Given,
-        sections: dict[str, str],
-        sources: Sequence[Source],
-        *,
-        compact: bool,
-        write: bool,
-    ) -> PreparedWindow:
+    async def preparation(self, **asking: Unpack[Asking]) -> Preparation:
+        """A turn as it would be prepared; with nothing given, as the newest call was."""
+        if {name for name, value in asking.items() if value} - {"model", "policy"}:
+            return await self._preparing(*_asked(self._session, **asking))
+        given = await given_now(self._session, asking.get("model", ""))
+        given = replace(given, policy=asking.get("policy", "") or self._session.info.policy)
+        return await self._preparing(given, dict(given.sections), ())
+
+    async def _preparing(
+        self, given: Given, sections: dict[str, str], sources: Sequence[Source]
+    ) -> Preparation:
         session = self._session
         if not given.model:
             raise Misuse("no model is named: give the session or the window one")
         profile = await self._profile(given.model)
-        if write:
-            self._tell_assumed(profile)
         policy = session.catalogue.policy(given.policy)
         given = await surround.completed(given, sections, sources, profile, policy)
-        turn = partial(Preparation, session, given, profile, policy)
+        return Preparation(session, given, profile, policy)
+
+    async def _prepared(self, turn: Preparation, *, compact: bool, write: bool) -> PreparedWindow:
+        session, scene = self._session, turn.scene
+        given, profile, policy = scene.given, scene.profile, scene.policy
+        if write:
+            self._tell_assumed(profile)
         if write and await self._switches(given.model):
-            await _fitting(turn(), policy, write=False, compact=compact)  # or nothing is written
-        ready = await _fitting(turn(), policy, write=write, compact=compact)
+            trial = Preparation(session, given, profile, policy)  # it fits, or nothing is written
+            await _fitting(trial, policy, write=False, compact=compact)
+        ready = await _fitting(turn, policy, write=write, compact=compact)
         kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
         made = PreparedWindow(
             ready.window,
@@ -285,6 +266,38 @@ class Turns:
             completed=reply.stop != "aborted",
             call=call,
         )
+
+
+def _asked(
+    session: OpenSession,
+    *,
+    system: str = "",
+    tools: Sequence[Tool | Mapping[str, Any]] = (),
+    model: str = "",
+    policy: str = "",
+    context: Mapping[str, str] | None = None,
+    instructions: str = "",
+    memory: str = "",
+    examples: Sequence[Message] = (),
+    chat_files: str = "",
+    reminder: str = "",
+    sources: Sequence[Source] = (),
+    compact: bool = True,
+) -> tuple[Given, dict[str, str], Sequence[Source]]:
+    """What was given for a window: for itself, by section, and whom to ask for more."""
+    given = Given(
+        system=system,
+        tools=surround.read_tools(tools),
+        examples=tuple(examples),
+        chat_files=chat_files,
+        reminder=reminder,
+        model=model or session.info.model,
+        policy=policy or session.info.policy,
+    )
+    sections = {"instructions": instructions, "memory": memory}
+    if context:
+        sections["context"] = surround.written(context)
+    return given, sections, sources
 
 
 async def _fitting(turn: Preparation, policy: Policy, *, write: bool, compact: bool) -> Prepared:

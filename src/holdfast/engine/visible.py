@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.core.truncate import Cap, shown
 from holdfast.engine import load
 from holdfast.model.log import Entry, PartRef
 from holdfast.model.span import Spans, clip, within, without
@@ -19,12 +20,19 @@ WORTH = 4_096
 """Fewer tokens than this are counted again in less time than it takes to write them down."""
 
 
+WHOLE = Cap()
+
+
 class Held(Struct, frozen=True):
     """What was read of one session: every message inside some stretches of it."""
 
     session: str = ""
     spans: Spans = ()
     messages: tuple[Entry, ...] = ()
+    cap: Cap = WHOLE
+    """Long outputs are held as they are shown."""
+    cut: frozenset[int] = frozenset()
+    """The messages that are shown otherwise than the log has them."""
 
 
 class Tallied(Struct, frozen=True):
@@ -47,16 +55,21 @@ class Visible:
         self._held = Held()
         self._tallied = Tallied()
 
-    async def messages(self, view: View) -> tuple[Entry, ...]:
-        """Every message that a view shows."""
-        held = self._of(view.session.id)
+    @property
+    def cut(self) -> frozenset[int]:
+        """The messages that are shown otherwise than the log has them."""
+        return self._held.cut
+
+    async def messages(self, view: View, cap: Cap = WHOLE) -> tuple[Entry, ...]:
+        """Every message that a view shows, its long outputs cut."""
+        held = self._of(view.session.id, cap)
         spans = view.spans
         fresh = await load.read(self._log, view.session.id, without(spans, held.spans))
         return self._hold(held, view, spans, fresh)
 
-    async def few(self, view: View) -> tuple[Entry, ...] | None:
+    async def few(self, view: View, cap: Cap = WHOLE) -> tuple[Entry, ...] | None:
         """The same, where no more than a page has to be read for it; otherwise None."""
-        held = self._of(view.session.id)
+        held = self._of(view.session.id, cap)
         spans = view.spans
         missing = without(spans, held.spans)
         page = await self._log.read(view.session.id, missing, limit=load.PAGE) if missing else ()
@@ -92,8 +105,10 @@ class Visible:
             await self._counts.tally(held.session, held.counter, held.unwritten)
             self._tallied = replace(self._tallied, unwritten={})
 
-    def _of(self, session: str) -> Held:
-        return self._held if self._held.session == session else Held(session)
+    def _of(self, session: str, cap: Cap) -> Held:
+        held = self._held
+        same = held.session == session and held.cap == cap
+        return held if same else Held(session, cap=cap)
 
     def _hold(
         self, held: Held, view: View, spans: Spans, fresh: list[Entry] | tuple[Entry, ...]
@@ -103,10 +118,15 @@ class Visible:
             if without(held.spans, spans):
                 kept = tuple([entry for entry in kept if within(entry.seq, spans)])
             added = [entry for entry in fresh if entry.is_message]
+            cut = held.cut
+            if held.cap:
+                whole, added = added, [shown(entry, held.cap) for entry in added]
+                pairs = zip(whole, added, strict=True)
+                cut |= {new.seq for old, new in pairs if new is not old}
             together = (*kept, *added)
             if kept and added and added[0].seq < kept[-1].seq:
                 together = tuple(sorted(together, key=_seq))
-            self._held = held = Held(view.session.id, spans, together)
+            self._held = held = Held(view.session.id, spans, together, held.cap, cut)
         return held.messages
 
 

@@ -44,7 +44,7 @@ class Writer:
         self._engine = engine
         self._session = session
         self._on_conflict = on_conflict
-        self._spent = spent
+        self.spent = spent
         self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
         """What its windows show, read once."""
@@ -62,7 +62,7 @@ class Writer:
     @property
     def cost(self) -> float:
         """What its calls have cost in US dollars, as far as prices are known."""
-        return dollars(self._spent)
+        return dollars(self.spent)
 
     @property
     def store(self) -> Store:
@@ -176,7 +176,7 @@ class Writer:
             self._session, self._doubtful = moved_on(self._session, made), ()
             self._engine.appended = True
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
-                self._spent += call.cost or 0
+                self.spent += call.cost or 0
             return made
         finally:
             self._lock.release()

@@ -45,6 +45,8 @@ class Thinking(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unk
 
     keep: int = 1
     """The newest turns that keep theirs."""
+    least: int = 0
+    """Nothing is left out unless this much is."""
     idle: int = 0
     """Only when the last reply is older than so many minutes; 0: whenever it pays."""
 
@@ -147,6 +149,9 @@ class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_un
     """The same as a share of the room, where that is less."""
     tries: int = 2
     """How often each model is asked: again with what was missing."""
+    effort: str = "low"
+    timeout: float = 120.0
+    """How many seconds one question may take."""
     verify: str = ""
     """The prompt of a second call that checks and completes the first; empty for none."""
     ledger: bool = True

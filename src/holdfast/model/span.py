@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -49,17 +50,22 @@ def union(some: Spans, others: Spans) -> Spans:
 
 def without(spans: Spans, gone: Spans) -> Spans:
     """What is left of `spans` once `gone` is taken out."""
-    left = list(spans)
-    for hole in gone:
-        left = [piece for span in left for piece in _pieces(span, hole)]
-    return normal(left)
-
-
-def _pieces(span: Span, hole: Span) -> tuple[Span, Span]:
-    return (
-        Span(span.first, min(span.last, hole.first - 1)),
-        Span(max(span.first, hole.last + 1), span.last),
-    )
+    left: list[Span] = []
+    holes = normal(gone)
+    at = 0
+    for span in normal(spans):
+        first = span.first
+        while at < len(holes) and holes[at].last < first:
+            at += 1
+        hole = at
+        while hole < len(holes) and holes[hole].first <= span.last:
+            if holes[hole].first > first:
+                left.append(Span(first, holes[hole].first - 1))
+            first = holes[hole].last + 1
+            hole += 1
+        if first <= span.last:
+            left.append(Span(first, span.last))
+    return tuple(left)
 
 
 def clip(spans: Spans, first: int, last: int = OPEN) -> Spans:
@@ -69,4 +75,9 @@ def clip(spans: Spans, first: int, last: int = OPEN) -> Spans:
 
 def within(seq: int, spans: Spans) -> bool:
     """Whether `seq` is in one of them."""
-    return any(seq in span for span in spans)
+    at = bisect_right(spans, seq, key=_first) - 1
+    return at >= 0 and seq <= spans[at].last
+
+
+def _first(span: Span) -> int:
+    return span.first

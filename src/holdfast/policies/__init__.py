@@ -1,4 +1,4 @@
-"""How we decide: one TOML file a policy, and the reader of them."""
+"""How we decide: one TOML file a policy, prompts beside them, and the reader of both."""
 
 from __future__ import annotations
 
@@ -7,32 +7,93 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.policy import Policy
 
+DEEPEST = 4
+"""A policy may be like another, which may be like another: not without end."""
+
 
 def names() -> tuple[str, ...]:
     """The policies that come with Holdfast."""
-    found = (file.name for file in files(__name__).iterdir() if file.name.endswith(".toml"))
-    return tuple(sorted(name.removesuffix(".toml") for name in found))
+    return _named(".toml")
+
+
+def prompts() -> tuple[str, ...]:
+    """The prompts that come with Holdfast."""
+    return _named(".md", "prompts")
+
+
+def _named(ending: str, *inside: str) -> tuple[str, ...]:
+    found = (file.name for file in files(__name__).joinpath(*inside).iterdir())
+    return tuple(sorted(name.removesuffix(ending) for name in found if name.endswith(ending)))
 
 
 @cache
 def policy(name: str) -> Policy:
     """A policy by its name, or by the path of a file of the user's own."""
-    if name.endswith(".toml"):
-        return _read(Path(name).read_text("utf-8"), name)
-    if name not in names():
-        near = tuple(get_close_matches(name, names(), 1))
-        raise Unknown("policy", name, near, f"(there are {', '.join(names())})")
-    return _read((files(__name__) / f"{name}.toml").read_text("utf-8"), name)
-
-
-def _read(text: str, where: str) -> Policy:
     try:
-        return msgspec.convert(tomllib.loads(text), Policy, strict=False)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise Misuse(f"the policy {where} cannot be read: {error}") from error
+        return msgspec.convert(_table(name), Policy, strict=False)
+    except msgspec.ValidationError as error:
+        raise Misuse(f"the policy {name} cannot be read: {error}") from error
+
+
+@cache
+def prompt(name: str) -> str:
+    """A prompt by its name, or by the path of a file of the user's own."""
+    if name.endswith((".md", ".txt")):
+        return _text(Path(name), "prompt").strip()
+    _check("prompt", name, prompts())
+    return files(__name__).joinpath("prompts", f"{name}.md").read_text("utf-8").strip()
+
+
+def _table(name: str, depth: int = 0) -> dict[str, Any]:
+    """The table of a policy, laid over the one it is like."""
+    if depth > DEEPEST:
+        raise Misuse(f"the policy {name} is like another that is like it")
+    own = _own(name)
+    like = own.pop("like", "")
+    return _laid(_table(str(like), depth + 1), own) if like else own
+
+
+def _own(name: str) -> dict[str, Any]:
+    if name.endswith(".toml"):
+        text = _text(Path(name), "policy")
+    else:
+        _check("policy", name, names())
+        text = files(__name__).joinpath(f"{name}.toml").read_text("utf-8")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Misuse(f"the policy {name} cannot be read: {error}") from error
+
+
+def _laid(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """One table over another; `false` in the place of a table takes it away."""
+    made = dict(under)
+    for key, value in over.items():
+        below = made.get(key)
+        if value is False and isinstance(below, dict):
+            del made[key]
+        elif isinstance(value, dict) and isinstance(below, dict):
+            made[key] = _laid(cast("dict[str, Any]", below), cast("dict[str, Any]", value))
+        else:
+            made[key] = value
+    return made
+
+
+def _text(path: Path, kind: str) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misuse(f"the {kind} {path} cannot be read: {error}") from error
+
+
+def _check(kind: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        near = tuple(get_close_matches(name, known, 1))
+        raise Unknown(kind, name, near, f"(there are {', '.join(known)})")

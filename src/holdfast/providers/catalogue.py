@@ -60,6 +60,10 @@ class BuiltIn:
         """A policy by its name, or by the path of its file."""
         return policies.policy(name)
 
+    def prompt(self, name: str) -> str:
+        """The prompt that a policy names, or the path of its file."""
+        return policies.prompt(name)
+
     def learn(self, model: str, **told: Any) -> Profile:
         """Keep what an endpoint or its error has said of a model, for as long as we run."""
         unknown = set(told) - set(families.FIELDS)

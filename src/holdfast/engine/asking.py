@@ -1,0 +1,193 @@
+"""Asking a model for something on the side: a summary, notes. Bounded, priced, never trusted.
+
+A question is a window of its own, so that whoever answers it can send it as any other:
+`client.messages.create(**question.request("anthropic"))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from holdfast.core.budget import budget as allot
+from holdfast.core.count import MESSAGE
+from holdfast.core.estimate import BOUND, estimate
+from holdfast.core.price import cost
+from holdfast.engine.replies import read_reply
+from holdfast.engine.window import PreparedWindow
+from holdfast.errors import HoldfastError, Overflow
+from holdfast.model.log import Folded
+from holdfast.model.message import Role, Text, assistant
+from holdfast.model.profile import Profile
+from holdfast.model.reply import Call, Reply, Stop, Usage
+from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Window
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+CAUSES = frozenset({"summary", "verify", "notes"})
+"""Why maintenance calls are made; all of them are guarded together."""
+
+FREE = 20_000_000
+"""What maintenance may cost whatever the session has cost: two cents."""
+
+LOOKED_AT = 32
+"""How many of the newest calls the breaker looks at."""
+
+COOLED = 15 * 60_000
+"""The breaker lets one more try through after so many milliseconds."""
+
+
+class Question(PreparedWindow):
+    """What a model is asked on the side."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        system: str,
+        prompt: str,
+        *,
+        cause: str,
+        most: int,
+        before: Sequence[Block] = (),
+        timeout: float = 0.0,
+        effort: str = "",
+    ) -> None:
+        self.model = profile.name
+        self.system, self.prompt = system, prompt
+        self.cause = cause
+        self.max_tokens = most
+        self.timeout, self.effort = timeout, effort
+        blocks = (*before, *_blocks(system, prompt, bare=not before))
+        tokens = sum(block.tokens for block in blocks)
+        window = Window(
+            model=profile.name,
+            blocks=blocks,
+            budget=allot(profile, BudgetConfig(output_reserve=most)),
+            tokens=Count(tokens=tokens),
+        )
+        options = Options(max_tokens=most, effort=effort, cache=bool(before))
+        super().__init__(
+            window, profile, folded=Folded(), head=0, estimated=tokens, options=options
+        )
+
+
+def _blocks(system: str, prompt: str, *, bare: bool) -> list[Block]:
+    said = [_block("system", "system", system)] if bare and system else []
+    return [*said, _block("current", "user", prompt)]
+
+
+def _block(section: SectionName, role: Role, text: str) -> Block:
+    return Block(
+        section=section,
+        role=role,
+        parts=(Text(text),),
+        tokens=estimate(text) + MESSAGE,
+        source="question",
+        rule="asked",
+    )
+
+
+def room_for(profile: Profile, most: int) -> int:
+    """What a question may take, in estimated tokens, so that it surely fits its model."""
+    budget = allot(profile, BudgetConfig(output_reserve=most))
+    return int(budget.room / (max(profile.ratio, 1.0) * (1 + BOUND)))
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What came back: text, why it ended, what it cost."""
+
+    text: str = ""
+    stop: Stop = "error"
+    cost: int = 0
+    overflow: bool = False
+    error: str = ""
+
+
+class Guard:
+    """What bounds the maintenance calls of a session: failures in a row, and money."""
+
+    def __init__(self, session: OpenSession, breaker: int, spend: float) -> None:
+        self._session = session
+        self._breaker = breaker
+        self._spend = spend
+
+    async def why_not(self) -> str:
+        """Why no model is asked now; empty where one may be."""
+        session = self._session
+        calls = [
+            one
+            for one in await session.store.calls.newest(session.id, LOOKED_AT)
+            if one.cause in CAUSES
+        ]
+        failed = 0
+        for call in calls:
+            if call.outcome == "done":
+                break
+            failed += 1
+        if failed >= self._breaker and session.now() - (calls[0].ended or 0) < COOLED:
+            return f"the last {failed} maintenance calls failed"
+        upkeep = sum(call.cost or 0 for call in calls)
+        most = FREE + int(await session.store.calls.spent(session.id) * self._spend)
+        if upkeep > most:
+            return f"maintenance has cost {upkeep / 1e9:.4f} USD, and {most / 1e9:.4f} is the most"
+        return ""
+
+
+async def ask(session: OpenSession, question: Question) -> Answer:
+    """Ask, and record the call however it ends; whatever fails is an answer that says so."""
+    started = session.now()
+    try:
+        voice = session.upkeep.voice
+        assert voice is not None
+        told = await voice(question)
+        reply = told if isinstance(told, Reply) else _read(told)
+    except Exception as error:
+        await _record(session, question, started, None)
+        return Answer(error=f"{type(error).__name__}: {error}"[:300], overflow=_is_long(error))
+    priced = await _record(session, question, started, reply)
+    return Answer(text=reply.message.text, stop=reply.stop, cost=priced)
+
+
+def _read(told: Any) -> Reply:
+    if isinstance(told, str):
+        return Reply(message=assistant(told), stop="end")
+    return read_reply(told, "")[0]
+
+
+def _is_long(error: Exception) -> bool:
+    """Whether a model says that it was asked too much at once."""
+    if isinstance(error, Overflow):
+        return True
+    said = str(error).lower()
+    told = ("context_length", "context window", "prompt is too long", "too many tokens")
+    return not isinstance(error, HoldfastError) and any(words in said for words in told)
+
+
+async def _record(
+    session: OpenSession, question: Question, started: int, reply: Reply | None
+) -> int:
+    usage = reply.usage if reply else Usage()
+    price = cost(usage, question.profile) or 0
+    finished = reply is not None and reply.stop == "end"
+    await session.store.calls.record(
+        Call(
+            id=session.new_id(),
+            session=session.id,
+            started=started,
+            ended=session.now(),
+            cause=question.cause,
+            provider=(reply.provider if reply else "") or question.profile.provider,
+            model=question.model,
+            request=reply.request if reply else "",
+            usage=usage,
+            cost=price,
+            price_version=question.profile.price_version,
+            outcome="done" if finished else "failed",
+            stop=reply.stop if reply else "error",
+        )
+    )
+    session.spent += price
+    return price

@@ -1,0 +1,121 @@
+"""Writing what a plan needs: the ledger beside it, the summary itself, and what becomes of both.
+
+A summary is asked of the models a policy names, held against the ledger, and accepted or not. Where
+none is, a policy says whether all stays as it is or a summary is made without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.core.estimate import estimate
+from holdfast.core.extract import extract
+from holdfast.core.ledger import render, retention
+from holdfast.core.recall import expandable
+from holdfast.core.scaffold import wrap
+from holdfast.core.situation import Situation
+from holdfast.engine.ledgers import packed
+from holdfast.engine.summaries import Summaries
+from holdfast.failpoints import failpoint
+from holdfast.model.ledger import Ledger
+from holdfast.model.log import Entry, Summary
+from holdfast.model.plan import Plan
+from holdfast.model.policy import Summarise
+from holdfast.model.span import Span, Spans, union, within, without
+
+if TYPE_CHECKING:
+    from holdfast.engine.scene import Scene
+
+LEDGER = 0.4
+EXPAND = 0.1
+"""The shares of a summary that the ledger and the list of what can be expanded take at most."""
+
+FRAME = 24
+"""What stands around a summary: its tags."""
+
+
+class Drafting:
+    """How the plans of one turn come to their summaries."""
+
+    def __init__(self, scene: Scene, *, ask: bool) -> None:
+        self._scene = scene
+        self._ask = ask
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model is there to write summaries."""
+        return self._ask and self._scene.session.upkeep.voice is not None
+
+    async def drafted(self, plan: Plan, now: Situation, *, focus: str = "") -> Plan | None:
+        """The plan with its summary; None where it was vetoed, or no summary was accepted."""
+        failpoint("compaction.planned")
+        told = self._scene.session.upkeep.consulted(plan)
+        if told is False:
+            return None
+        if told:
+            focus = "\n".join(filter(None, (focus, told)))
+        if plan.clears:
+            return plan
+        rule = _rule(plan, now)
+        ledger = await self._ledger(plan, now)
+        plan = self._beside(plan, now, ledger, rule)
+        if not plan.summary:
+            await self._write(plan, now, ledger, rule, focus)
+        if not plan.summary.strip():
+            return None
+        plan.facts = packed(ledger)
+        plan.report = retention(ledger, _all(plan), visible=_visible(plan, now))
+        failpoint("compaction.written")
+        return plan
+
+    async def _ledger(self, plan: Plan, now: Situation) -> Ledger:
+        session = self._scene.session
+        return await session.ledgers.at(session.id, plan.covers[-1].last, now.summaries)
+
+    def _beside(self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise) -> Plan:
+        """What code knows is laid beside the prose: facts, and what can be expanded."""
+        if not rule.ledger:
+            return plan
+        facts = render(ledger, int(plan.most * LEDGER) - FRAME)
+        covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
+        plan.ledger = wrap("ledger", facts) if facts else ""
+        plan.expand = expandable(covered, now.calling, int(plan.most * EXPAND))
+        return plan
+
+    async def _write(
+        self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise, focus: str
+    ) -> None:
+        """Have the prose written: by a model where there is one, otherwise without."""
+        left = max(plan.most - estimate(plan.ledger) - estimate(plan.expand) - FRAME, 64)
+        if self.asks:
+            writing = Summaries(self._scene, rule, ledger, plan, now)
+            await writing.write(left, focus)
+        if not plan.summary and (rule.failing != "keep" or not self.asks or now.over):
+            plan.summary = self._extracted(plan, now, left)
+
+    def _extracted(self, plan: Plan, now: Situation, budget: int) -> str:
+        covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
+        return extract(covered, earlier(now.summaries), budget)
+
+
+def _rule(plan: Plan, now: Situation) -> Summarise:
+    """The rule a plan was made by; running notes have none of their own."""
+    made = {"summarise": now.policy.summarise, "compact": now.policy.compact}.get(plan.step)
+    return made or now.policy.compact or now.policy.summarise or Summarise()
+
+
+def earlier(summaries: Sequence[Entry]) -> list[str]:
+    """What earlier summaries say; shedding says nothing worth carrying on."""
+    bodies = [entry.body for entry in summaries]
+    return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
+
+
+def _visible(plan: Plan, now: Situation) -> Spans:
+    """What stays word for word beside the summary."""
+    left = without(now.view.spans, plan.covers)
+    return union(left, tuple(Span(seq, seq) for seq in plan.kept))
+
+
+def _all(plan: Plan) -> str:
+    return "\n\n".join(filter(None, (plan.summary, plan.ledger, plan.expand)))

@@ -1,0 +1,58 @@
+"""How a session was last spoken to: its newest call, and what that call was given."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.engine import surround
+from holdfast.engine.surround import Given
+from holdfast.model import wire
+from holdfast.model.log import Session
+from holdfast.model.reply import Call
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+
+async def newest_call(session: OpenSession) -> Call | None:
+    """The call that was made last in a session's line."""
+    last = session.info.head
+    async for home in line(session):
+        calls = await session.store.calls.newest(home.id)
+        found = next((call for call in calls if call.head <= last), None)
+        if found:
+            return found
+        last = min(last, home.fork)
+    return None
+
+
+async def given_of(session: OpenSession, call: Call) -> Given:
+    """What a call was given besides the log."""
+    return wire.decode(await session.store.calls.kept(call.session, call.given), Given)
+
+
+async def given_now(session: OpenSession, model: str = "") -> Given:
+    """What the newest call was given, for the model named or else for the one in use."""
+    newest = await newest_call(session)
+    given = await given_of(session, newest) if newest and newest.given else Given()
+    view = await session.view()
+    led = await surround.led_by(session.store.log, view)
+    shown = await surround.snapshot(session.store.log, session.id, view.folded.context)
+    return replace(
+        given,
+        model=model or led or given.model or (newest.model if newest else ""),
+        policy=given.policy or session.info.policy,
+        sections=given.sections if shown is None else shown,
+    )
+
+
+async def line(session: OpenSession) -> AsyncIterator[Session]:
+    """The session, and those it was forked from, nearest first."""
+    home = await session.refresh()
+    yield home
+    while home.parent:
+        home = await session.store.sessions.session(home.parent)
+        yield home

@@ -1,0 +1,103 @@
+"""Pins: what stays in every window, within a budget of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.core.assemble import pinned_text
+from holdfast.core.count import MESSAGE
+from holdfast.core.estimate import estimate
+from holdfast.core.scaffold import wrap
+from holdfast.errors import HoldfastError, Misuse, Unknown
+from holdfast.files import Root
+from holdfast.model.log import Entry, Folded, Pin, Pinned, Unpin
+from holdfast.model.message import Message
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+LARGEST = 1024 * 1024
+"""No larger file is pinned."""
+
+
+async def pin(
+    session: OpenSession, what: str | int = "", *, fact: str = "", path: str = ""
+) -> Entry:
+    """Keep an entry, a fact or a file in every window from here on."""
+    if sum(map(bool, (what != "", fact, path))) != 1:
+        raise Misuse("pin one thing: an entry by its id or number, a fact, or a path")
+    seq = await session.seq(what) if what != "" else 0
+    new = Pinned(id="", seq=seq, fact=fact, path=path)
+    folded = (await session.view()).folded
+    taken = await _tokens(session, folded)
+    wanted = await _size(session, new)
+    most = await _most(session)
+    if most and taken + wanted > most:
+        raise Misuse(
+            f"pins take {taken:,} of their {most:,} tokens, and this one {wanted:,}; unpin "
+            "something first, or pin less"
+        )
+    return await session.append(Pin(seq=seq, fact=fact, path=path))
+
+
+async def unpin(session: OpenSession, name: str) -> Entry:
+    """End a pin, named by its id, its entry, its path or the beginning of its fact."""
+    pins = (await session.view()).folded.pins
+    found = [one for one in pins if _is(one, name)]
+    if not found:
+        do = "; ".join(f"{one.id} {label(one)}" for one in pins) or "nothing is pinned"
+        raise Unknown("pin", name, (), do)
+    return await session.append(Unpin(pin=found[-1].id))
+
+
+def _is(one: Pinned, name: str) -> bool:
+    names = {one.id, one.path, str(one.seq or ""), f"#{one.seq}" if one.seq else ""}
+    return bool(name) and (name in names or bool(one.fact and one.fact.startswith(name)))
+
+
+def label(one: Pinned) -> str:
+    """What a pin holds, in a few words."""
+    return one.path or (f"#{one.seq}" if one.seq else one.fact[:60])
+
+
+async def _most(session: OpenSession) -> int:
+    """What pins may take; 0 where no model says how much there is."""
+    if not session.info.model:
+        return 0
+    scene = (await session.turns.preparation()).scene
+    return (await scene.around(Folded()))[1].pins
+
+
+async def _tokens(session: OpenSession, folded: Folded) -> int:
+    return sum([await _size(session, one) for one in folded.pins])
+
+
+async def _size(session: OpenSession, one: Pinned) -> int:
+    if one.fact:
+        return estimate(one.fact) + MESSAGE
+    if one.path:
+        return estimate(content(session.info.directory, one.path)) + MESSAGE
+    body = (await session.entry(one.seq)).body
+    if not isinstance(body, Message):
+        raise Misuse(f"entry {one.seq} is a marker; pin a message, a fact or a file")
+    return estimate(pinned_text(one, await session.entry(one.seq))) + MESSAGE
+
+
+def files(directory: str, pins: Sequence[Pinned]) -> str:
+    """The pinned files as they are now, one after the other; one that cannot be read says so."""
+    told: list[str] = []
+    for one in pins:
+        if one.path:
+            try:
+                told.append(wrap("file", content(directory, one.path), path=one.path))
+            except (HoldfastError, OSError) as error:
+                told.append(wrap("file", f"It cannot be read now: {error}", path=one.path))
+    return "\n\n".join(told)
+
+
+def content(directory: str, path: str) -> str:
+    """What a pinned file holds now; it lies beneath the session's directory."""
+    if not directory:
+        raise Misuse(f"to pin the file {path!r} the session needs a directory")
+    return Root(directory).read(path, LARGEST).decode("utf-8", "replace")

@@ -1,0 +1,127 @@
+"""Bringing back what left the window, for a model or a person; within a budget, word for word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from holdfast.core.ledger.arguments import arguments
+from holdfast.core.recall import TOOLS_OF_RECALL, Stretch, piece, read_handle
+from holdfast.core.text import searchable_body
+from holdfast.core.transcript import told
+from holdfast.engine import load
+from holdfast.errors import Misuse, Unknown
+from holdfast.model.log import Entry, Handle
+from holdfast.model.message import Message, ToolCall, ToolResult
+from holdfast.model.search import Query
+from holdfast.model.span import Span
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+SHARE = 8
+"""What comes back at once takes at most this part of the window: an eighth."""
+
+MOST = 8_000
+"""And never more tokens than this."""
+
+ASSUMED = 64_000
+"""The window that is assumed where a session has no model."""
+
+HITS = 8
+
+
+class Recalled(Struct, frozen=True, kw_only=True):
+    """Something that was brought back."""
+
+    handle: str
+    text: str
+    next: int = 0
+    """Where to go on; 0 where this was all of it."""
+    total: int = 0
+    """How many characters there are in all."""
+
+
+async def recall(
+    session: OpenSession, handle: str, *, offset: int = 0, tokens: int = 0
+) -> Recalled:
+    """What a handle stands for, word for word, from a character on and within a budget."""
+    whole = await _whole(session, handle)
+    text, following = piece(whole, offset, tokens or _budget(session))
+    return Recalled(handle=handle, text=text, next=following, total=len(whole))
+
+
+def _budget(session: OpenSession) -> int:
+    model = session.info.model
+    window = session.catalogue.profile(model).window if model else ASSUMED
+    return min(MOST, window // SHARE)
+
+
+async def _whole(session: OpenSession, handle: str) -> str:
+    named = read_handle(handle)
+    if named is None:
+        raise Misuse(f"{handle!r} is no handle; one is prt_…, an entry such as #12, or #12-#20")
+    if isinstance(named, Stretch):
+        spans = (Span(max(named.first, 1), min(named.last, session.info.head)),)
+        if spans[0].empty:
+            raise Unknown("entry", handle, (), f"the last one is #{session.info.head}")
+        read = await load.read(session.store.log, session.id, spans)
+        return "\n\n".join(filter(None, map(_entry, read)))
+    seq = await session.store.log.locate(session.id, named.entry)
+    if seq is None:
+        raise Unknown("handle", handle, (), "search_history finds what was said")
+    (entry,) = await session.store.log.read(session.id, (Span(seq, seq),))
+    return _entry(entry) if named.ordinal < 0 else _part(entry, named, handle)
+
+
+def _entry(entry: Entry) -> str:
+    return told(entry) or "\n".join(filter(None, searchable_body(entry.body)))
+
+
+def _part(entry: Entry, named: Handle, handle: str) -> str:
+    texts = searchable_body(entry.body)
+    if named.ordinal >= len(texts):
+        raise Unknown("part", handle, (), f"entry #{entry.seq} has {len(texts)}")
+    if isinstance(entry.body, Message):
+        part = entry.body.parts[named.ordinal]
+        return part.output if isinstance(part, ToolResult) else texts[named.ordinal]
+    return texts[named.ordinal]
+
+
+async def search_history(session: OpenSession, query: str, limit: int = HITS) -> str:
+    """What was said in this session, also what is no longer shown: a handle and a line each."""
+    hits = await session.store.search.find(
+        Query(words=query, session=session.id, limit=max(1, min(limit, 50)))
+    )
+    if not hits:
+        return f"Nothing in this conversation matches {query!r}."
+    lines = [f"- {Handle(hit.entry, hit.ordinal)} (#{hit.seq}): {hit.snippet}" for hit in hits]
+    text, _ = piece("\n".join(lines), 0, _budget(session))
+    return text
+
+
+async def answer(session: OpenSession, call: ToolCall) -> ToolResult | None:
+    """What one of the recall tools answers to a call; None where the call is another tool's."""
+    if call.name not in {one.name for one in TOOLS_OF_RECALL}:
+        return None
+    fields = arguments(call.input)
+    try:
+        text = await _answered(session, call.name, fields)
+    except (Misuse, ValueError, TypeError) as error:
+        return ToolResult(call.id, str(error), error=True, name=call.name)
+    return ToolResult(call.id, text, name=call.name)
+
+
+async def _answered(session: OpenSession, name: str, fields: dict[str, Any]) -> str:
+    if name == "search_history":
+        return await search_history(
+            session, str(fields.get("query", "")), int(fields.get("limit") or HITS)
+        )
+    found = await recall(
+        session, str(fields.get("handle", "")), offset=int(fields.get("offset") or 0)
+    )
+    if not found.next:
+        return found.text
+    more = f"{found.total - found.next:,} of {found.total:,} characters more"
+    return f"{found.text}\n[… {more} · recall {found.handle} offset {found.next}]"

@@ -1,0 +1,240 @@
+"""One turn being prepared: the view, what surrounds it, and the window they make.
+
+Markers may be pretended, so that what would happen can be shown with nothing written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints, shortages
+from holdfast.core.budget import budget as allot
+from holdfast.core.count import weigh_body
+from holdfast.core.estimate import recurring
+from holdfast.core.fold import fold
+from holdfast.core.refusal import cured
+from holdfast.core.repair import Limits, Repaired, repair
+from holdfast.core.secrets import redact
+from holdfast.core.truncate import cap
+from holdfast.engine import load, pinning, surround
+from holdfast.engine.surround import Given
+from holdfast.model.log import Body, Clear, Context, Entry, Folded, Summary
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
+from holdfast.model.span import Span, Spans, within
+from holdfast.model.view import View
+from holdfast.model.window import Budget, Window
+from holdfast.ports import Log
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+
+class Assembled(Struct, frozen=True):
+    """The window of a view, and what it was made from."""
+
+    view: View
+    around: Surroundings
+    seen: Seen
+    window: Window
+    fixed: Repaired
+
+
+class Scene:
+    """What is known while one turn is prepared for one session."""
+
+    def __init__(
+        self, session: OpenSession, given: Given, profile: Profile, policy: Policy
+    ) -> None:
+        self.session = session
+        self.log: Log = session.store.log
+        self.given = given
+        self.profile = profile
+        self.policy = policy
+        self.cap = cap(policy, profile)
+        self._directory = session.info.directory
+        self._pretended: tuple[Entry, ...] = ()
+        self._last: Assembled | None = None
+        self._surroundings: dict[object, tuple[Surroundings, Budget]] = {}
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the window is only assumed, for a model that is not the session's own."""
+        own = self.session.info.model
+        return "window" in self.profile.assumed and bool(own) and own != self.given.model
+
+    async def view(self, *, write: bool) -> View:
+        """What is visible, once what has changed around is told, or would be."""
+        view = await self.session.view()
+        if not (news := await self._news(view)):
+            return view
+        if not write:
+            return self._as_if(view, *news)
+        await self.session.append_all(news)
+        return await self.session.view()
+
+    async def marked(self, view: View, marker: Summary | Clear, *, write: bool) -> View:
+        """The view once a marker stands, or would stand."""
+        if not write:
+            return self._as_if(view, marker)
+        await self.session.append(marker, epoch=view.folded.epoch)
+        return await self.session.view()
+
+    async def assembled(self, view: View, around: Surroundings, budget: Budget) -> Assembled:
+        """The window of a view; made once for as long as nothing changes."""
+        last = self._last
+        if last and last.view == view and last.around is around and last.window.budget == budget:
+            return last
+        seen = await self.seen(view)
+        window = assemble(seen, around, self.policy, budget, self.given.model)
+        blocks = cured(window.blocks, seen.repairs) if seen.repairs else window.blocks
+        fixed = repair(blocks, limits_of(self.profile))
+        self._last = Assembled(view, around, seen, with_blocks(window, fixed), fixed)
+        return self._last
+
+    async def around(self, folded: Folded) -> tuple[Surroundings, Budget]:
+        """What surrounds the conversation, and the budget that leaves it; the same each time."""
+        named = (folded.base, folded.pins)
+        if named not in self._surroundings:
+            self._surroundings = {named: await self._surround(folded)}
+        return self._surroundings[named]
+
+    async def _surround(self, folded: Folded) -> tuple[Surroundings, Budget]:
+        shown = await self._snapshot(folded.base)
+        base = self.given.sections if shown is None else shown
+        pins = await surround.pinned(self.log, self.session.id, folded) if folded.pins else []
+        around = surround.surroundings(self.given, base, pins)
+        system = recurring(around.system) + around.tools_tokens
+        files = bool(around.chat_files)
+        return around, allot(self.profile, self.policy.budget, system, files=files)
+
+    async def floor(self, view: View, around: Surroundings, budget: Budget) -> Window:
+        """What is in the window whatever leaves: everything but the conversation."""
+        bare = Seen(
+            folded=replace(view.folded, kept=(), asked=0), summaries=await self.summaries(view)
+        )
+        return assemble(bare, around, self.policy, budget, self.given.model)
+
+    async def seen(self, view: View) -> Seen:
+        """What is visible, as it is shown."""
+        said = await self.session.visible.messages(view, self.cap)
+        return Seen(
+            folded=view.folded,
+            messages=(*said, *self.as_if_said(view)),
+            summaries=await self.summaries(view),
+            repairs=await standing_repairs(self.log, view),
+        )
+
+    async def few(self, view: View) -> tuple[Entry, ...] | None:
+        """The visible messages, where no more than a page has to be read; otherwise None."""
+        few = await self.session.visible.few(view, self.cap)
+        return None if few is None else (*few, *self.as_if_said(view))
+
+    async def summaries(self, view: View) -> tuple[Entry, ...]:
+        """The summaries that stand, pretended ones included."""
+        written = await load.summaries(self.log, view)
+        pretended = (entry for entry in self._pretended if isinstance(entry.body, Summary))
+        standing = {*view.folded.summaries}
+        return (
+            *sorted((e for e in written if e.seq in standing), key=lambda entry: entry.seq),
+            *(entry for entry in pretended if entry.seq in standing),
+        )
+
+    def as_if_said(self, view: View, first: int = 0) -> tuple[Entry, ...]:
+        """The messages that are only pretended, from an entry on."""
+        said = (entry for entry in self._pretended if entry.is_message and entry.seq >= first)
+        return tuple(entry for entry in said if within(entry.seq, view.folded.visible))
+
+    def _as_if(self, view: View, *bodies: Body) -> View:
+        """The view as it would be with these appended.
+
+        Its `last` stays: what is only pretended must not be asked of the store.
+        """
+        entries = tuple(
+            Entry(
+                id="preview",
+                session=view.session.id,
+                seq=seq,
+                body=body,
+                created=0,
+                counts=weigh_body(body),
+            )
+            for seq, body in enumerate(bodies, newest(view) + 1)
+        )
+        self._pretended = (*self._pretended, *entries)
+        return View(session=view.session, folded=fold(entries, view.folded), last=view.last)
+
+    async def _news(self, view: View) -> tuple[Body, ...]:
+        """What is to be told because it is not as the newest snapshot has it."""
+        secrets = self.session.secrets
+        now = {name: redact(text, secrets) for name, text in self._sections(view).items()}
+        snapshot = await self._snapshot(view.folded.context)
+        first = snapshot is None and bool(now)
+        begun = first and await surround.begun(self.log, view)
+        told = surround.news(snapshot, now, begun=begun)
+        return (*told, *await surround.switched(self.log, view, self.given.model))
+
+    def _sections(self, view: View) -> dict[str, str]:
+        """What was given by section; pinned files stand among those that are read-only."""
+        given, pinned = self.given.sections, pinning.files(self._directory, view.folded.pins)
+        if not pinned:
+            return given
+        read_only = "\n\n".join(filter(None, (given.get("read_only_files", ""), pinned)))
+        return {**given, "read_only_files": read_only}
+
+    async def _snapshot(self, seq: int) -> dict[str, str] | None:
+        told = next((entry.body for entry in self._pretended if entry.seq == seq), None)
+        if isinstance(told, Context):
+            return told.sections
+        return await surround.snapshot(self.log, self.session.id, seq)
+
+
+def newest(view: View) -> int:
+    """The newest entry of a view, be it only pretended."""
+    return max(view.last, view.folded.epoch)
+
+
+async def messages(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The messages inside some spans."""
+    return tuple([entry for entry in await load.read(log, session, spans) if entry.is_message])
+
+
+async def standing_repairs(log: Log, view: View) -> tuple[Entry, ...]:
+    """What refusals have taught, as far as it is in force."""
+    spans = tuple(Span(seq, seq) for seq in view.folded.repairs)
+    return await markers(log, view.session.id, spans) if spans else ()
+
+
+async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The markers inside some spans."""
+    return tuple([entry for entry in await load.read(log, session, spans) if not entry.is_message])
+
+
+def with_blocks(window: Window, fixed: Repaired) -> Window:
+    """The window with its blocks repaired."""
+    if fixed.blocks is window.blocks:
+        return window
+    tokens = window.tokens.tokens
+    tokens += sum(b.tokens for b in fixed.blocks) - sum(b.tokens for b in window.blocks)
+    made = replace(
+        window,
+        blocks=fixed.blocks,
+        tokens=replace(window.tokens, tokens=tokens),
+        breakpoints=breakpoints(fixed.blocks, bool(window.tools)),
+        over=max(0, tokens - window.budget.room),
+    )
+    return replace(made, shortages=shortages(made))
+
+
+def limits_of(profile: Profile) -> Limits:
+    """What repairing for this model has to keep to."""
+    pixels = profile.provider == "anthropic"
+    return Limits(
+        prefill=profile.can("prefill"),
+        most_images=profile.most_images,
+        longest_side=8_000 if pixels else 0,
+        longest_of_many=2_000 if pixels else 0,
+    )

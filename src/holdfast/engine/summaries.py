@@ -1,0 +1,220 @@
+"""A summary written by a model: the whole of what it covers, in pieces that fit, and checked.
+
+Rule 1: the models a policy names are asked in turn; each again with what was missing.
+Rule 2: what does not fit one question is told piece by piece, each with the summary so far.
+Rule 3: a summary that is not accepted is nothing: it is neither kept nor shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from holdfast.core.accept import answer, corrected, refusals
+from holdfast.core.estimate import estimate
+from holdfast.core.extract import extract
+from holdfast.core.scaffold import wrap
+from holdfast.core.situation import Situation
+from holdfast.core.transcript import chunks, told
+from holdfast.core.truncate import shown
+from holdfast.engine import load
+from holdfast.engine.asking import Answer, Guard, Question, ask, room_for
+from holdfast.failpoints import failpoint
+from holdfast.model.ledger import Ledger, Objection
+from holdfast.model.log import Entry, Summary
+from holdfast.model.plan import Plan
+from holdfast.model.policy import Summarise
+from holdfast.model.profile import Profile
+from holdfast.model.span import Span, Spans, union, without
+
+if TYPE_CHECKING:
+    from holdfast.engine.scene import Scene
+
+PIECES = 16
+"""A stretch that would take more questions than this is told without a model where it is oldest."""
+
+ROOMY = 2
+"""A model may write this many times the tokens that are wanted: its own may be smaller."""
+
+CHECKED = 8 * 1024 * 1024
+"""So many characters of what is covered are kept at hand to check a summary against."""
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """What a model made of the whole, or why it made nothing."""
+
+    text: str = ""
+    answer: Answer = Answer()
+    covered: str = ""
+
+
+class Summaries:
+    """How one plan's summary is written."""
+
+    def __init__(
+        self, scene: Scene, rule: Summarise, ledger: Ledger, plan: Plan, now: Situation
+    ) -> None:
+        self._scene = scene
+        self._rule = rule
+        self._ledger = ledger
+        self._plan = plan
+        self._now = now
+        self._guard = Guard(scene.session, scene.policy.breaker, scene.policy.spend)
+
+    async def write(self, most: int, focus: str) -> None:
+        """Give the plan a summary that was accepted; leave it without where none was."""
+        for profile in self._models():
+            missing: list[Objection] = []
+            for _ in range(max(self._rule.tries, 1)):
+                if why := await self._guard.why_not():
+                    self._refuse([Objection(rule="guard", text="", why=why)])
+                    return
+                draft = await self._drafted(profile, most, focus, missing)
+                missing = self._against(draft, most)
+                if not missing:
+                    self._plan.summary, self._plan.model = draft.text, profile.name
+                    return
+                self._refuse(missing)
+                if draft.answer.error and not draft.answer.overflow:
+                    break  # it is not there: asking it again at once is asking for nothing
+
+    def _models(self) -> list[Profile]:
+        """Whom to ask, in order; with a weak model only where one was named."""
+        session, main = self._scene.session, self._main()
+        names = {"weak": session.upkeep.weak_model, "main": main}
+        chosen = [names[role] for role in self._rule.models if names[role]]
+        return [session.catalogue.profile(name) for name in dict.fromkeys(chosen)]
+
+    def _main(self) -> str:
+        """The session's model; the one before where a switch to a smaller one is the reason."""
+        return self._now.previous or self._scene.given.model
+
+    def _against(self, draft: Draft, most: int) -> list[Objection]:
+        if draft.answer.error:
+            return [Objection(rule="failed", text="", why=draft.answer.error)]
+        return refusals(
+            draft.text,
+            draft.answer.stop,
+            most=most,
+            ledger=self._ledger if self._rule.ledger else None,
+            covered=draft.covered,
+            visible=self._visible(),
+        )
+
+    def _visible(self) -> Spans:
+        kept = tuple(Span(seq, seq) for seq in self._plan.kept)
+        return union(without(self._now.view.spans, self._plan.covers), kept)
+
+    def _refuse(self, found: list[Objection]) -> None:
+        self._plan.objections = (*self._plan.objections, *found)
+
+    async def _drafted(
+        self, profile: Profile, most: int, focus: str, missing: list[Objection]
+    ) -> Draft:
+        """The summary of the whole, told piece by piece."""
+        prompt = self._prompt(most, focus, missing)
+        if draft := await self._continued(profile, prompt, most):
+            return draft
+        so_far, covered, shrink = "\n\n".join(self._earlier()), "", 1
+        room = room_for(profile, most * ROOMY) - estimate(prompt) - most - 256
+        last = Answer()
+        async for piece in self._pieces(max(room, 256) // shrink):
+            last = await self._ask(profile, prompt, _body(so_far, piece), most)
+            so_far = answer(last.text)
+            covered = (covered + "\n" + piece)[-CHECKED:]
+            if last.error or last.stop != "end" or not so_far:
+                break
+        if self._rule.verify and so_far and not last.error:
+            checking = self._scene.session.catalogue.prompt(self._rule.verify)
+            last = await self._ask(profile, checking, _body(so_far, covered), most, "verify")
+            so_far = answer(last.text)
+        return Draft(text=so_far, answer=last, covered="\n".join((covered, *self._earlier())))
+
+    async def _continued(self, profile: Profile, prompt: str, most: int) -> Draft | None:
+        """The conversation itself with the question behind it, where that fits its own model."""
+        window = self._now.window
+        own = profile.name == self._scene.given.model
+        if self._rule.form != "conversation" or window is None or not own or self._now.over:
+            return None
+        if estimate(prompt) + self._now.count.most + most > self._now.budget.window:
+            return None
+        reply = await self._ask(profile, "", prompt, most, before=True)
+        texts = [told(entry) for entry in self._now.entries]
+        return Draft(text=answer(reply.text), answer=reply, covered="\n".join(texts)[-CHECKED:])
+
+    async def _ask(
+        self,
+        profile: Profile,
+        system: str,
+        prompt: str,
+        most: int,
+        cause: str = "summary",
+        *,
+        before: bool = False,
+    ) -> Answer:
+        failpoint("compaction.asking")
+        window = self._now.window
+        question = Question(
+            profile,
+            system,
+            prompt,
+            cause=cause,
+            most=most * ROOMY,
+            before=window.blocks if before and window else (),
+            timeout=self._rule.timeout,
+            effort=self._rule.effort,
+        )
+        self._plan.calls += 1
+        reply = await ask(self._scene.session, question)
+        self._plan.cost += reply.cost
+        return reply
+
+    def _prompt(self, most: int, focus: str, missing: list[Objection]) -> str:
+        words = max(most * 3 // 5, 40)
+        pieces = [
+            self._scene.session.catalogue.prompt(self._rule.prompt),
+            f"Write at most {words} words.",
+        ]
+        if focus:
+            pieces.append(wrap("focus", focus))
+        if missing:
+            told = "An earlier attempt was not accepted. Mend this:\n" + corrected(missing)
+            pieces.append(told)
+        return "\n\n".join(pieces)
+
+    def _earlier(self) -> list[str]:
+        bodies = [entry.body for entry in self._now.summaries]
+        return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
+
+    async def _pieces(self, tokens: int) -> AsyncIterator[str]:
+        """All that is covered as text, in pieces that fit; the oldest in brief where it is much."""
+        headings = self._rule.prompt == "aider"
+        texts: list[str] = []
+        log, id, cap = self._scene.log, self._scene.session.id, self._scene.cap
+        brief = self._plan.before > tokens * PIECES
+        if brief and (older := self._now.beyond):
+            texts.append(await self._brief(older, tokens))
+        spans = without(self._plan.covers, self._now.beyond if brief else ())
+        async for page in load.pages(log, id, spans):
+            texts += [told(shown(entry, cap), headings) for entry in page if entry.is_message]
+            ready = list(chunks(filter(None, texts), tokens))
+            for piece in ready[:-1]:
+                yield piece
+            texts = ready[-1:]
+        for piece in texts:
+            yield piece
+
+    async def _brief(self, spans: Spans, tokens: int) -> str:
+        """What is too far back to be told in full: the digest that is made without a model."""
+        digest = ""
+        async for page in load.pages(self._scene.log, self._scene.session.id, spans):
+            said: list[Entry] = [entry for entry in page if entry.is_message]
+            digest = extract(said, [digest] if digest else [], tokens)
+        return digest
+
+
+def _body(so_far: str, piece: str) -> str:
+    earlier = wrap("conversation_summary", so_far) if so_far else ""
+    return "\n\n".join(filter(None, (earlier, wrap("conversation", piece))))
