@@ -1,4 +1,4 @@
-"""`python -m bench [store|window|counting|huge]`: measure, print, write docs/benchmarks.md."""
+"""`python -m bench [store|window|counting|huge|extract]`: measure, print, write the page."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def main(context: click.Context) -> None:
         context.invoke(window)
         context.invoke(counting)
         context.invoke(huge)
+        context.invoke(extract)
 
 
 @main.command()
@@ -98,6 +99,21 @@ def huge(size: int = 2048, scratch: Path | None = None) -> None:
     page.save("huge", result)
     if size >= 2048:
         page.write("huge", bench.section(result))
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="A few cuts of each transcript; leaves the page alone.")
+def extract(quick: bool = False) -> None:
+    """What a summary without a model keeps of the names that come again, against shedding."""
+    from bench import extract as bench
+    from bench import extract_report as report
+
+    with bars() as stage:
+        result = bench.measure(stage, most=3) if quick else bench.measure(stage)
+    report.show(result)
+    page.save("extract-quick" if quick else "extract", result)
+    if not quick:
+        report.publish(result)
 
 
 if __name__ == "__main__":
