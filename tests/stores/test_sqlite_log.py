@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from holdfast import failpoints
 from holdfast.engine.doors import drive
 from holdfast.errors import Conflict, Misuse, Unknown
+from holdfast.model import wire
 from holdfast.model.message import Message, Text, ToolResult, assistant, tool
 from holdfast.model.store import Expect
 from holdfast.stores import sqlite_log
@@ -156,3 +158,14 @@ def test_only_so_many_sessions_are_remembered(
     append(store, "a", "forgotten, and learnt again")
     append(store, "a", "known")
     assert scripts == [True, True]
+
+
+def test_what_was_signed_with_sha_256_is_still_known_to_be_intact(store: SqliteStore) -> None:
+    start(store, "main")
+    (made,) = append(store, "main", "hello")
+    content = wire.encode(made.body.parts[0])  # type: ignore[union-attr]
+    signed = sha256(b"user%d:%b" % (len(content), content)).digest()
+    store.db.run("UPDATE entries SET hash = ?", (signed,))
+    assert drive(store.care.examine("main")) == ()
+    store.db.run("UPDATE entries SET hash = ?", (signed[:16],))
+    assert [finding.area for finding in drive(store.care.examine("main"))] == ["log"]

@@ -93,7 +93,7 @@ def _entry(db: Database, row: Row) -> Iterator[tuple[str, str]]:
     for what in troubles:
         yield what, mend.WRAP
     signed = (role or "") if kind == "message" else kind
-    if troubles or rows.fingerprint(signed, contents) == hash:
+    if troubles or rows.intact(hash, signed, contents):
         return
     if contents:
         yield "it is not what was stored (its fingerprint differs)", ""
