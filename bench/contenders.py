@@ -73,16 +73,15 @@ class Door(Folder):
         self.hf = holdfast.open(self.path)
         self.session = self.hf.session(id=self.id)
         self.id = self.session.id
+        self.assistant = holdfast.assistant
 
     def seed(self, messages: Iterable[Said]) -> None:
         for batch in batches(messages, BATCH):
             self.session.append_all([body(said) for said in batch])
 
     def turn(self, question: str, answer: str) -> None:
-        from holdfast import assistant
-
         self.session.user(question)
-        self.session.append(assistant(answer))
+        self.session.append(self.assistant(answer))
 
     def count(self) -> int:
         return self.session.refresh().head
