@@ -153,6 +153,7 @@ def opencode(file: Path) -> list[Entry]:
         parts = [part for part in message.get("parts", ()) if isinstance(part, dict)]
         texts = [Text(str(part.get("text"))) for part in parts if part.get("type") == "text"]
         tools = [part for part in parts if part.get("type") == "tool"]
+        log.at = int(message.get("info", {}).get("time", {}).get("created") or 1)
         if message.get("info", {}).get("role") == "user":
             log.say("user", *texts)
             continue

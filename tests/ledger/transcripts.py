@@ -6,6 +6,7 @@ messages with the text that the model saw, and nothing more.
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,23 @@ def records(file: Path) -> Iterator[dict[str, Any]]:
             yield found
 
 
+def when(record: dict[str, Any]) -> int:
+    """When a record was written, in milliseconds; 1 where it does not say."""
+    told = record.get("timestamp")
+    if not isinstance(told, str):
+        return told if isinstance(told, int) else 1
+    try:
+        return int(datetime.fromisoformat(told).timestamp() * 1000)
+    except ValueError:
+        return 1
+
+
 class Log:
     """Entries as they are made: replies in pieces become one message."""
 
     def __init__(self) -> None:
+        self.at = self.spoke = 1
+        """When what is being read was written, and when the reply that is going on was."""
         self.entries: list[Entry] = []
         self.parts: list[Part] = []
         self.key = ""
@@ -40,21 +54,21 @@ class Log:
     def reply(self, key: str, *parts: Part, model: str = "") -> None:
         if key != self.key:
             self.flush()
-        self.key, self.model = key, model
+        self.key, self.model, self.spoke = key, model, self.at
         self.parts += parts
 
     def flush(self, *, cut: bool = False) -> None:
         if self.parts:
-            told = Message("assistant", tuple(self.parts))
-            self._add(told, completed=None if cut else 1, model=self.model)
+            told, at = Message("assistant", tuple(self.parts)), self.spoke
+            self._add(told, completed=None if cut else at, model=self.model, at=at)
         self.parts, self.key = [], ""
 
-    def _add(self, body: Message, completed: int | None = 1, model: str = "") -> None:
+    def _add(self, body: Message, completed: int | None = 1, model: str = "", at: int = 0) -> None:
         seq = len(self.entries) + 1
         self.entries.append(
             Entry(
-                id=f"e{seq}", session="s", seq=seq, body=body, created=1, completed=completed,
-                model=model,
+                id=f"e{seq}", session="s", seq=seq, body=body, created=at or self.at,
+                completed=completed, model=model,
             )
         )  # fmt: skip
 
@@ -68,6 +82,7 @@ def claude(file: Path) -> list[Entry]:
         if record.get("isSidechain") or not isinstance(message, dict) or twice:
             continue
         seen.add(record.get("uuid") or f"line {len(seen)}")
+        log.at = when(record)
         if record.get("type") == "assistant":
             key = str(message.get("id") or record.get("uuid"))
             log.reply(key, *_spoken(message), model=message.get("model") or "")
@@ -130,7 +145,7 @@ def codex(file: Path) -> list[Entry]:
         payload = record.get("payload", record)
         if record.get("type") in ("compacted", "session_meta") or not isinstance(payload, dict):
             continue
-        kind = str(payload.get("type"))
+        kind, log.at = str(payload.get("type")), when(record)
         if kind == "turn_aborted":
             log.flush(cut=True)
             log.say("user", Text("<turn_aborted>\nThe user interrupted the turn.\n</turn_aborted>"))
@@ -165,6 +180,7 @@ def pi(file: Path) -> list[Entry]:
         message = record.get("message")
         if record.get("type") != "message" or not isinstance(message, dict):
             continue
+        log.at = when(record)
         texts = [Text(str(b.get("text"))) for b in _blocks(message) if b.get("type") == "text"]
         if message.get("role") == "user":
             log.say("user", *texts)
