@@ -88,7 +88,8 @@ def _cut(now: Situation, rule: Summarise) -> int:
     fitting = [at for at in legal if wanted <= at <= last]
     cut = fitting[0] if fitting else last
     turn = sum(map(now.gauge, now.entries[now.turn :]))
-    if rule.tail.turn and now.turn < cut and turn <= _free(now, rule):
+    most = tail_tokens(now, rule) if now.trigger == "manual" else _free(now, rule)
+    if rule.tail.turn and now.turn < cut and turn <= most:
         return now.turn
     return cut
 
@@ -119,8 +120,11 @@ def tail_tokens(now: Situation, rule: Summarise) -> int:
         "history": now.budget.history,
         "visible": sum(map(now.gauge, now.entries)) + now.beyond_tokens,
     }
+    whole = wholes[tail.of]
+    if now.trigger == "manual":  # what somebody asks for happens, however much room there still is
+        whole = min(whole, wholes["visible"])
     least = min(tail.least, now.budget.room // 4)
-    wanted = clamp(tail.share * wholes[tail.of], least, tail.most or now.budget.room)
+    wanted = clamp(tail.share * whole, least, tail.most or now.budget.room)
     return min(wanted, _free(now, rule))
 
 
