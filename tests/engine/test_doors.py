@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast, Threaded, drive
-from holdfast.engine.engine import Engine
+from holdfast.engine.doors import AsyncHoldfast, BlockingSession, Holdfast, Threaded, drive
 from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import STEP, catch_up
 from holdfast.errors import Misuse
@@ -56,7 +55,9 @@ def test_both_doors_write_the_same_log(tmp_path: Path) -> None:
     assert blocking == asyncio.run(say_async(tmp_path / "b.db"))
 
 
-@pytest.mark.parametrize(("door", "engine"), [(Holdfast, Engine), (BlockingSession, OpenSession)])
+@pytest.mark.parametrize(
+    ("door", "engine"), [(Holdfast, AsyncHoldfast), (BlockingSession, OpenSession)]
+)
 def test_what_one_door_offers_the_other_does_too(door: type, engine: type) -> None:
     def offered(kind: type) -> dict[str, Any]:
         return {

@@ -17,10 +17,11 @@ from holdfast.core.cache import Change, decide, is_cold
 from holdfast.core.count import CALL
 from holdfast.core.ledger.arguments import arguments, text_of
 from holdfast.core.ledger.dialects import TOOLS
+from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
 from holdfast.model.decision import Decision
 from holdfast.model.log import Entry, PartRef
-from holdfast.model.message import Message, Opaque, Part, Reasoning, ToolResult
+from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolResult
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Step
 
@@ -39,6 +40,24 @@ LOOKS: Final[dict[str, str]] = {
     "google_web_search": "web_search", "WebFetch": "web_fetch", "web_fetch": "web_fetch",
     "webfetch": "web_fetch",
 }  # fmt: skip
+
+
+WARNING: Final = Text(
+    wrap(
+        "system-reminder",
+        "Older tool results will soon be left out to make room. Note down what you still need of "
+        "them in your next message; recall brings any of them back word for word.",
+    ),
+    scaffold="system-reminder",
+)
+"""What a model is told before results are cleared, where a policy says so."""
+
+
+def warned(entries: Sequence[Entry], cleared: Sequence[PartRef]) -> bool:
+    """Whether the model was told since the newest result that is cleared, and has answered."""
+    last = max((ref.seq for ref in cleared), default=0)
+    told = [entry.seq for entry in entries if WARNING in _parts(entry) and entry.seq > last]
+    return bool(told) and any(_answers(entry) and entry.seq > told[-1] for entry in entries)
 
 
 class Result(Struct, frozen=True):
@@ -244,6 +263,10 @@ def _is_thought(part: Part) -> bool:
 
 def _parts(entry: Entry) -> tuple[Part, ...]:
     return entry.body.parts if isinstance(entry.body, Message) else ()
+
+
+def _answers(entry: Entry) -> bool:
+    return isinstance(entry.body, Message) and entry.body.role == "assistant"
 
 
 def _place(one: Result) -> PartRef:

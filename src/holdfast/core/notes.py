@@ -142,8 +142,10 @@ def is_time(entries: Sequence[Entry], tokens: int, before: Notes | None, rule: R
 
 def _paused(entries: Sequence[Entry]) -> bool:
     """Whether the newest reply asks for no tool: a natural pause."""
-    body = entries[-1].body if entries else None
-    return isinstance(body, Message) and body.role == "assistant" and not body.calls
+    bodies = (entry.body for entry in reversed(entries))
+    said = (body for body in bodies if isinstance(body, Message) and body.role == "assistant")
+    newest = next(said, None)
+    return newest is not None and not newest.calls
 
 
 def _parts(entry: Entry) -> Sequence[object]:

@@ -20,6 +20,7 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, Overflow
 from holdfast.model.log import Folded
 from holdfast.model.message import Role, Text, assistant
+from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Reply, Stop, Usage
 from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Window
@@ -109,10 +110,10 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Guard:
     """What bounds the maintenance calls of a session: failures in a row, and money."""
 
-    def __init__(self, session: OpenSession, breaker: int, spend: float) -> None:
+    def __init__(self, session: OpenSession, policy: Policy) -> None:
         self._session = session
-        self._breaker = breaker
-        self._spend = spend
+        self._breaker = policy.breaker
+        self._spend = policy.spend
 
     async def why_not(self) -> str:
         """Why no model is asked now; empty where one may be."""

@@ -6,21 +6,25 @@ what was planned is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
 from holdfast.core.assemble import Surroundings
-from holdfast.core.ladder import first_telling, next_plan
+from holdfast.core.clear import WARNING, warned
+from holdfast.core.ladder import TELLING, first_telling, next_plan
 from holdfast.core.situation import Situation
 from holdfast.core.truncate import shown
+from holdfast.engine.background import noted, prepared, wants_notes, wants_summary
 from holdfast.engine.counting import Counting
 from holdfast.engine.drafting import Drafting
+from holdfast.engine.flight import Flight, is_flying
 from holdfast.engine.scene import Scene, markers, messages
 from holdfast.engine.shedding import Shedding
 from holdfast.errors import Conflict
 from holdfast.failpoints import failpoint
 from holdfast.model.log import Entry, Trigger
+from holdfast.model.message import Message
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Step
 from holdfast.model.span import Span, Spans, clip
@@ -34,11 +38,17 @@ STEPS = 8
 """More steps than there are are never taken for one window."""
 
 
+PAUSE = 0.05
+"""How long it is between two looks at whether somebody else is done, in seconds."""
+
+SLACK = 10.0
+
+
 class Climb:
     """The ladder for one turn of one session."""
 
     def __init__(self, scene: Scene, counting: Counting, *, write: bool) -> None:
-        self._scene = scene
+        self.scene = scene
         self._counting = counting
         self._write = write
         self.drafting = Drafting(scene, ask=write)
@@ -46,30 +56,108 @@ class Climb:
     async def climbed(self, view: View) -> View:
         """The view once all that was due is done."""
         taken: set[Step] = set()
-        for _ in range(0 if self._scene.guessed else STEPS):
+        for _ in range(0 if self.scene.guessed else STEPS):
             now = await self.situation(view)
             plan = next_plan(now, taken)
             if plan is None:
+                self._look_ahead(now)
                 return view
+            if plan.step in TELLING and self.drafting.asks:
+                view = await self._told(plan, now, view, taken)
+                continue
             taken.add(plan.step)
-            drafted = await self.drafting.drafted(plan, now)
-            if drafted is not None:
+            if self._warns(plan, now):
+                view = await self._warned(view)
+            elif drafted := await self.drafting.drafted(plan, now):
                 view = await self._marked(view, drafted)
         return view
+
+    async def _told(self, plan: Plan, now: Situation, view: View, taken: set[Step]) -> View:
+        """The view once a model has summarised, here or ahead of time; one at a time."""
+        session = self.scene.session
+        if ready := session.ahead.take(view.folded.epoch):
+            return await self._marked(view, ready)
+        flight = await Flight.begin(session, "summary", _seconds(now))
+        if flight is None and now.over:
+            await self._wait(_seconds(now))
+            return await session.view()
+        taken.add(plan.step)
+        if flight is None:  # somebody is at it, and until then all fits
+            taken.update(TELLING)
+            return view
+        outcome = "failed"
+        try:
+            drafted = await self.drafting.drafted(plan, now, flight=flight)
+            outcome = "done" if drafted else "nothing"
+        finally:
+            await flight.end(outcome)
+        return await self._marked(view, drafted) if drafted else view
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait for whoever is at it, as long as one question may take."""
+        session = self.scene.session
+        for _ in range(int((seconds + SLACK) / PAUSE)):
+            if not await is_flying(session, "summary"):
+                return
+            if session.pause:
+                await session.pause(PAUSE)
+
+    def _look_ahead(self, now: Situation) -> None:
+        """Have done beside the turns what will be due before long."""
+        if not self._write:
+            return
+        if wants_summary(now) and not self.scene.session.ahead.has(now.view.folded.epoch):
+            self._beside("summary", self._prepare)
+        if wants_notes(now):
+            self._beside("notes", self._note)
+
+    def _beside(self, kind: str, work: Callable[[Climb], Awaitable[None]]) -> None:
+        """Run some work on a hold of its own on the session, once at a time."""
+        session, scene = self.scene.session, self.scene
+
+        async def run() -> None:
+            try:
+                other = session.again()
+                there = Scene(other, scene.given, scene.profile, scene.policy)
+                counting = await self._counting.again(other)
+                await work(Climb(there, counting, write=True))
+                session.spent += other.spent
+            finally:
+                session.ahead.busy.discard(kind)
+
+        if session.spawn and kind not in session.ahead.busy:
+            session.ahead.busy.add(kind)
+            session.spawn(run)
+
+    async def _prepare(self, other: Climb) -> None:
+        self.scene.session.ahead.plan = await prepared(other)
+
+    async def _note(self, other: Climb) -> None:
+        await noted(other)
+
+    def _warns(self, plan: Plan, now: Situation) -> bool:
+        """Whether the model is to be told first, so that it can save what it needs."""
+        if not (plan.clears and now.policy.warns and self._write) or now.over:
+            return False
+        return not warned(now.entries, now.view.folded.cleared)
+
+    async def _warned(self, view: View) -> View:
+        await self.scene.session.append(Message("user", (WARNING,)))
+        return await self.scene.session.view()
 
     async def _marked(self, view: View, plan: Plan) -> View:
         """The view with what was planned; as it is by now where somebody else was first."""
         failpoint("compaction.before_apply")
         try:
-            return await self._scene.marked(view, plan.marker(), write=self._write)
+            return await self.scene.marked(view, plan.marker(), write=self._write)
         except Conflict:
-            return await self._scene.session.view()
+            return await self.scene.session.view()
 
     async def situation(
         self, view: View, trigger: Trigger = "auto", *, since: int = 0, upto: int = 0
     ) -> Situation:
         """What every planner looks at."""
-        scene = self._scene
+        scene = self.scene
         around, budget = await scene.around(view.folded)
         base = await self._base(view, around, budget)
         previous = self._previous()
@@ -91,14 +179,14 @@ class Climb:
 
     def _previous(self) -> str:
         """The model that was spoken to before, where it holds more than this one."""
-        scene, before = self._scene, self._counting.spoken_to
+        scene, before = self.scene, self._counting.spoken_to
         if not before or before == scene.given.model:
             return ""
         larger = scene.session.catalogue.profile(before).window > scene.profile.window
         return before if larger else ""
 
     async def _base(self, view: View, around: Surroundings, budget: Budget) -> Situation:
-        scene = self._scene
+        scene = self.scene
         floor = (await scene.floor(view, around, budget)).tokens.tokens
         few = await scene.few(view)
         beyond, tokens = ((), 0) if few is not None else await self._beyond(view, budget)
@@ -121,21 +209,21 @@ class Climb:
 
     async def _beyond(self, view: View, budget: Budget) -> tuple[Spans, int]:
         """What is visible and too far back to be read for a plan, and about what it takes."""
-        shedding = Shedding(self._scene)
+        shedding = Shedding(self.scene)
         heads = await shedding.heads(view, int(budget.room * REACH))
         first = heads[0].seq if heads else 1
         older = clip(view.spans, 1, first - 1)
         tokens, left = 0, older
-        while left and (page := await self._scene.log.heads(view.session.id, left)):
+        while left and (page := await self.scene.log.heads(view.session.id, left)):
             tokens += sum(map(shedding.scale(view).head, page))
             left = clip(left, 1, page[0].seq - 1)
         return older, tokens
 
     async def _notes(self, view: View) -> Entry | None:
         seq = view.folded.notes
-        if not seq or self._scene.policy.notes is None:
+        if not seq or self.scene.policy.notes is None:
             return None
-        found = await markers(self._scene.log, view.session.id, (Span(seq, seq),))
+        found = await markers(self.scene.log, view.session.id, (Span(seq, seq),))
         return found[0] if found else None
 
     async def _idle(self, entries: Sequence[Entry]) -> int | None:
@@ -144,7 +232,7 @@ class Climb:
         last = next(replies, None)
         if last is None:
             return None
-        return max(self._scene.session.now() - (last.completed or last.created), 0)
+        return max(self.scene.session.now() - (last.completed or last.created), 0)
 
     async def planned(
         self, view: View, *, focus: str = "", since: int = 0, upto: int = 0
@@ -153,3 +241,9 @@ class Climb:
         now = await self.situation(view, "manual", since=since, upto=upto)
         plan = first_telling(now) or next_plan(now)
         return await self.drafting.drafted(plan, now, focus=focus) if plan else None
+
+
+def _seconds(now: Situation) -> float:
+    """How long one question for a summary may take."""
+    rule = now.policy.summarise or now.policy.compact
+    return rule.timeout if rule else 0.0

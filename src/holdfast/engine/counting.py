@@ -70,6 +70,11 @@ class Counting:
         self.ratio = ratio(self._pairs(), self._profile.ratio)
         return self
 
+    async def again(self, session: OpenSession) -> Counting:
+        """The same for another hold on the session."""
+        other = Counting(session, self._profile, self._policy, self._given, write=self._write)
+        return await other.begin()
+
     @property
     def spoken_to(self) -> str:
         """The model of the newest turn; empty where there was none."""

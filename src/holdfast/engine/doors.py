@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from typing import Any, cast
 
+from holdfast.engine.beside import GRACE, Tasks, Threads
 from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import SystemClock, Ulids
@@ -39,8 +40,9 @@ from holdfast.ports import Catalogue, Counter, Store
 class Holdfast:
     """The engine behind the blocking door."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, beside: Threads | None = None) -> None:
         self.engine = engine
+        self._beside = beside or Threads()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -133,8 +135,13 @@ class Holdfast:
         """Mend what can be mended without losing anything; what was mended."""
         return drive(self.engine.repair(findings))
 
+    def settle(self, seconds: float = GRACE) -> bool:
+        """Wait until nothing is under way beside the turns, but no longer; whether all is done."""
+        return self._beside.settle(seconds)
+
     def close(self) -> None:
-        """Let go of the store; after appends its search catches up first, for a moment."""
+        """Let go of the store; work under way may finish first, for a moment, and search too."""
+        self._beside.settle()
         if self.engine.appended:
             catch_up(self.engine.store)
         self.engine.close()
@@ -151,7 +158,11 @@ class AsyncHoldfast(Engine):
 
     def __init__(self, store: Store, *, endpoint: Counter | None = None, **named: Any) -> None:
         self._counting = ThreadPoolExecutor(1, "holdfast-counter")
-        super().__init__(store, endpoint=self._threaded(endpoint), voice=spoken_in_loop, **named)
+        self._tasks = Tasks()
+        super().__init__(
+            store, endpoint=self._threaded(endpoint), voice=spoken_in_loop,
+            spawn=self._tasks.spawn, pause=self._tasks.pause, **named,
+        )  # fmt: skip
 
     def counter(self, vocabulary: str) -> Counter:
         found = self._threaded(super().counter(vocabulary))
@@ -162,6 +173,10 @@ class AsyncHoldfast(Engine):
         if counter is None or not counter.blocking:
             return counter
         return cast(Counter, ThreadedCounter(counter, self._counting))
+
+    async def settle(self, seconds: float = GRACE) -> bool:
+        """Wait until nothing is under way beside the turns, but no longer; whether all is done."""
+        return await self._tasks.settle(seconds)
 
     def close(self) -> None:
         """Let go of the store; after appends its search catches up first, for a moment."""
@@ -174,6 +189,7 @@ class AsyncHoldfast(Engine):
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._tasks.stop()
         await asyncio.to_thread(self.close)
 
 
@@ -188,12 +204,12 @@ def open(url: str | PathLike[str] | None = None, *, endpoint: Counter | None = N
     if not store.blocking:
         store.close()
         raise Misuse(f"{chosen.store} only works with holdfast.open_async")
-    return Holdfast(
-        Engine(
-            store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,
-            endpoint=endpoint, voice=spoken,
-        )
+    beside = Threads()
+    engine = Engine(
+        store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,
+        endpoint=endpoint, voice=spoken, spawn=beside.spawn, pause=beside.pause,
     )  # fmt: skip
+    return Holdfast(engine, beside)
 
 
 class open_async:
@@ -215,7 +231,7 @@ class open_async:
 
     async def __aexit__(self, *_: object) -> None:
         if self._opened:
-            await asyncio.to_thread(self._opened.close)
+            await self._opened.__aexit__()
 
     async def _open(self) -> AsyncHoldfast:
         chosen = settings(str(self._url) if self._url else None)

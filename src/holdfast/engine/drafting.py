@@ -15,6 +15,7 @@ from holdfast.core.ledger import render, retention
 from holdfast.core.recall import expandable
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
+from holdfast.engine.flight import Flight
 from holdfast.engine.ledgers import packed
 from holdfast.engine.summaries import Summaries
 from holdfast.failpoints import failpoint
@@ -47,7 +48,9 @@ class Drafting:
         """Whether a model is there to write summaries."""
         return self._ask and self._scene.session.upkeep.voice is not None
 
-    async def drafted(self, plan: Plan, now: Situation, *, focus: str = "") -> Plan | None:
+    async def drafted(
+        self, plan: Plan, now: Situation, *, focus: str = "", flight: Flight | None = None
+    ) -> Plan | None:
         """The plan with its summary; None where it was vetoed, or no summary was accepted."""
         failpoint("compaction.planned")
         told = self._scene.session.upkeep.consulted(plan)
@@ -61,7 +64,7 @@ class Drafting:
         ledger = await self._ledger(plan, now)
         plan = self._beside(plan, now, ledger, rule)
         if not plan.summary:
-            await self._write(plan, now, ledger, rule, focus)
+            await self._write(plan, now, ledger, rule, focus, flight)
         if not plan.summary.strip():
             return None
         plan.facts = packed(ledger)
@@ -84,12 +87,18 @@ class Drafting:
         return plan
 
     async def _write(
-        self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise, focus: str
+        self,
+        plan: Plan,
+        now: Situation,
+        ledger: Ledger,
+        rule: Summarise,
+        focus: str,
+        flight: Flight | None,
     ) -> None:
         """Have the prose written: by a model where there is one, otherwise without."""
         left = max(plan.most - estimate(plan.ledger) - estimate(plan.expand) - FRAME, 64)
         if self.asks:
-            writing = Summaries(self._scene, rule, ledger, plan, now)
+            writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
         if not plan.summary and (rule.failing != "keep" or not self.asks or now.over):
             plan.summary = self._extracted(plan, now, left)

@@ -12,7 +12,7 @@ from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
-from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice
+from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.log import Session
@@ -59,6 +59,8 @@ class Engine:
         catalogue: Catalogue | None = None,
         endpoint: Counter | None = None,
         voice: Callable[[Voice], Heard] | None = None,
+        spawn: Callable[[Work], None] | None = None,
+        pause: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -68,6 +70,8 @@ class Engine:
         self._catalogue = catalogue
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
+        self.spawn, self.pause = spawn, pause
+        """Run work beside the turns, and wait a little: as the door does it, if it does."""
         self.voice = voice
         """Calls whoever writes summaries, in the door's colour."""
         self.appended = False

@@ -21,7 +21,7 @@ from holdfast.engine.explaining import (
 from holdfast.engine.ledgers import Ledgers
 from holdfast.engine.recalling import Recalled
 from holdfast.engine.turns import Asking, Turns
-from holdfast.engine.upkeep import Upkeep
+from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
@@ -65,6 +65,9 @@ class OpenSession(Writer):
         self.visible = Visible(engine.store)
         self.ledgers = Ledgers(engine.store.log)
         self.upkeep = upkeep
+        self.ahead = Ahead()
+        self.spawn, self.pause = engine.spawn, engine.pause
+        self.again = lambda: OpenSession(engine, self._session, "raise", upkeep=upkeep)
 
     @property
     def catalogue(self) -> Catalogue:

@@ -21,6 +21,7 @@ from holdfast.core.transcript import chunks, told
 from holdfast.core.truncate import shown
 from holdfast.engine import load
 from holdfast.engine.asking import Answer, Guard, Question, ask, room_for
+from holdfast.engine.flight import Flight
 from holdfast.failpoints import failpoint
 from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.log import Entry, Summary
@@ -54,14 +55,21 @@ class Summaries:
     """How one plan's summary is written."""
 
     def __init__(
-        self, scene: Scene, rule: Summarise, ledger: Ledger, plan: Plan, now: Situation
+        self,
+        scene: Scene,
+        rule: Summarise,
+        ledger: Ledger,
+        plan: Plan,
+        now: Situation,
+        flight: Flight | None = None,
     ) -> None:
         self._scene = scene
         self._rule = rule
         self._ledger = ledger
         self._plan = plan
         self._now = now
-        self._guard = Guard(scene.session, scene.policy.breaker, scene.policy.spend)
+        self._flight = flight
+        self._guard = Guard(scene.session, scene.policy)
 
     async def write(self, most: int, focus: str) -> None:
         """Give the plan a summary that was accepted; leave it without where none was."""
@@ -166,6 +174,8 @@ class Summaries:
             timeout=self._rule.timeout,
             effort=self._rule.effort,
         )
+        if self._flight and not await self._flight.renew():
+            return Answer(error="somebody else has taken this over")
         self._plan.calls += 1
         reply = await ask(self._scene.session, question)
         self._plan.cost += reply.cost

@@ -6,7 +6,7 @@ returning text), replace the summary (by writing the plan's own), or veto it (by
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -19,7 +19,27 @@ Voice = Callable[[Any], Any]
 Heard = Callable[[Any], Awaitable[Any]]
 """The same as the engine calls it, in the door's colour."""
 
+Work = Callable[[], Coroutine[Any, Any, None]]
+"""Something to be done beside the turns."""
+
 Hook = Callable[[Plan], str | Literal[False] | None]
+
+
+class Ahead:
+    """What was prepared ahead for one open session, and what is under way."""
+
+    def __init__(self) -> None:
+        self.plan: Plan | None = None
+        self.busy: set[str] = set()
+
+    def has(self, epoch: int) -> bool:
+        """Whether a plan is ready that still holds."""
+        return self.plan is not None and self.plan.epoch == epoch
+
+    def take(self, epoch: int) -> Plan | None:
+        """The plan that is ready, where it still holds; a stale one is dropped."""
+        plan, self.plan = self.plan, None
+        return plan if plan and plan.epoch == epoch else None
 
 
 class Upkeep(Struct, frozen=True, kw_only=True):

@@ -94,6 +94,8 @@ class Notes(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknow
     most: int = 12_000
     section: int = 2_000
     prompt: str = "notes"
+    effort: str = "low"
+    timeout: float = 120.0
 
 
 class Due(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,0 +1,54 @@
+"""One at a time: whoever works on something of a session holds a lease on it, across processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.model.job import Job
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+SLACK = 10_000
+"""A lease outlives the question it was taken for by so many milliseconds."""
+
+
+class Flight:
+    """A lease on one kind of work of one session."""
+
+    def __init__(self, session: OpenSession, job: Job, seconds: float) -> None:
+        self._session = session
+        self._job = job
+        self._seconds = seconds
+
+    @classmethod
+    async def begin(cls, session: OpenSession, kind: str, seconds: float) -> Flight | None:
+        """Take the lease; None where somebody else has it."""
+        named, now = f"{kind} {session.id}", session.now()
+        jobs = session.store.jobs
+        await jobs.offer(
+            Job(id=session.new_id(), kind=named, session=session.id, created=now, key=named)
+        )
+        until = now + int(seconds * 1_000) + SLACK
+        job = await jobs.lease(named, owner=session.new_id(), now=now, until=until)
+        return cls(session, job, seconds) if job else None
+
+    async def renew(self) -> bool:
+        """Keep it for one question more; False where somebody else has it by now."""
+        now = self._session.now()
+        until = now + int(self._seconds * 1_000) + SLACK
+        return await self._session.store.jobs.renew(self._job, now=now, until=until)
+
+    async def end(self, outcome: str) -> None:
+        """Let it go, and say how it went."""
+        now = self._session.now()
+        await self._session.store.jobs.finish(self._job, outcome=outcome, now=now)
+
+
+async def is_flying(session: OpenSession, kind: str) -> bool:
+    """Whether somebody, anywhere, is at work on this."""
+    named, now = f"{kind} {session.id}", session.now()
+    return any(
+        job.kind == named and not job.finished and job.until > now
+        for job in await session.store.jobs.jobs(session.id)
+    )
