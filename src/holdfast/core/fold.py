@@ -100,6 +100,13 @@ def in_force(markers: Sequence[Entry]) -> list[Entry]:
     return _standing_and_undone(markers)[0]
 
 
+def undone(markers: Sequence[Entry]) -> list[Entry]:
+    """The markers that would count if they were not undone, the one undone last at the end."""
+    found = _standing_and_undone(markers)[1]
+    when = {entry.body.marker: entry.seq for entry in markers if isinstance(entry.body, Undo)}
+    return sorted(found, key=lambda entry: when[entry.seq])
+
+
 def resumable(markers: Sequence[Entry]) -> int | None:
     """Where folding may begin: the index of the newest Summary whose carried state still holds.
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.core.assemble import pinned_text
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import wrap
-from holdfast.errors import HoldfastError, Misuse, Unknown
+from holdfast.engine.nearby import most_alike, seq_of
+from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 from holdfast.files import Root
 from holdfast.model.log import Entry, Folded, Pin, Pinned, Unpin
 from holdfast.model.message import Message
@@ -27,9 +29,11 @@ async def pin(
     """Keep an entry, a fact or a file in every window from here on."""
     if sum(map(bool, (what != "", fact, path))) != 1:
         raise Misuse("pin one thing: an entry by its id or number, a fact, or a path")
-    seq = await session.seq(what) if what != "" else 0
+    seq = await seq_of(session, what) if what != "" else 0
     new = Pinned(id="", seq=seq, fact=fact, path=path)
     folded = (await session.view()).folded
+    if any(_same(one, new) for one in folded.pins):
+        raise Misuse(f"{label(new)} is pinned already; `holdfast unpin` lets it go")
     taken = await _tokens(session, folded)
     wanted = await _size(session, new)
     most = await _most(session)
@@ -44,16 +48,26 @@ async def pin(
 async def unpin(session: OpenSession, name: str) -> Entry:
     """End a pin, named by its id, its entry, its path or the beginning of its fact."""
     pins = (await session.view()).folded.pins
-    found = [one for one in pins if _is(one, name)]
+    found = [one for one in pins if name in _names(one)] or [
+        one for one in pins if name and one.fact.startswith(name)
+    ]
     if not found:
-        do = "; ".join(f"{one.id} {label(one)}" for one in pins) or "nothing is pinned"
-        raise Unknown("pin", name, (), do)
-    return await session.append(Unpin(pin=found[-1].id))
+        known = [name for one in pins for name in _names(one)]
+        do = f"Pinned: {', '.join(map(label, pins))}" if pins else "Nothing is pinned."
+        raise Unknown("pin", name, most_alike(name, known), do)
+    if len(found) > 1:
+        raise Ambiguous("pin", name, (found[0].id, found[1].id), len(found))
+    return await session.append(Unpin(pin=found[0].id))
 
 
-def _is(one: Pinned, name: str) -> bool:
-    names = {one.id, one.path, str(one.seq or ""), f"#{one.seq}" if one.seq else ""}
-    return bool(name) and (name in names or bool(one.fact and one.fact.startswith(name)))
+def _same(one: Pinned, other: Pinned) -> bool:
+    return (one.seq, one.fact, one.path) == (other.seq, other.fact, other.path)
+
+
+def _names(one: Pinned) -> tuple[str, ...]:
+    """What a pin may be called: its id, its entry, its path, its fact."""
+    entry = (str(one.seq), f"#{one.seq}") if one.seq else ()
+    return (one.id, *entry, *filter(None, (one.path, one.fact)))
 
 
 def label(one: Pinned) -> str:
@@ -70,18 +84,32 @@ async def _most(session: OpenSession) -> int:
 
 
 async def _tokens(session: OpenSession, folded: Folded) -> int:
-    return sum([await _size(session, one) for one in folded.pins])
+    taken = 0
+    for one in folded.pins:
+        with suppress(Misuse):  # a file that is gone takes next to nothing
+            taken += await _size(session, one)
+    return taken
 
 
 async def _size(session: OpenSession, one: Pinned) -> int:
     if one.fact:
         return estimate(one.fact) + MESSAGE
     if one.path:
-        return estimate(content(session.info.directory, one.path)) + MESSAGE
+        return estimate(_readable(session.info.directory, one.path)) + MESSAGE
     body = (await session.entry(one.seq)).body
     if not isinstance(body, Message):
         raise Misuse(f"entry {one.seq} is a marker; pin a message, a fact or a file")
     return estimate(pinned_text(one, await session.entry(one.seq))) + MESSAGE
+
+
+def _readable(directory: str, path: str) -> str:
+    try:
+        return content(directory, path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Misuse(
+            f"{path!r} cannot be pinned ({why.lower()}); name a file beneath {directory}"
+        ) from error
 
 
 def files(directory: str, pins: Sequence[Pinned]) -> str:

@@ -1,17 +1,23 @@
-"""A compaction as a transaction: planned and shown, applied, undone, done again."""
+"""A compaction as a transaction: planned and shown, edited, applied, undone, done again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
 from holdfast.core.estimate import estimate
-from holdfast.core.fold import in_force
+from holdfast.core.fold import in_force, undone
+from holdfast.core.ledger import objections, retention
 from holdfast.core.markers import REVERSIBLE
 from holdfast.engine.climb import Climb
+from holdfast.engine.focus import written_down
+from holdfast.engine.ledgers import unpacked
 from holdfast.engine.load import every_marker
-from holdfast.errors import Misuse
+from holdfast.engine.nearby import seq_of
+from holdfast.errors import Conflict, Misuse
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
+from holdfast.model.span import Span, union, without
+from holdfast.model.view import View
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -26,19 +32,45 @@ async def plan(
     upto: str | int = "",
     **given: Unpack[Asking],
 ) -> Plan:
-    """What a compaction would do now, its summary written; nothing is changed."""
+    """What a compaction would do now, its summary written; nothing is changed.
+
+    What the project's instruction file says under `# Compact instructions` is added to the focus.
+    """
+    first = await seq_of(session, since) if since != "" else 0
+    last = await seq_of(session, upto) if upto != "" else 0
     preparation = await session.turns.preparation(**given)
     counting = await preparation.counting(write=False)
     view = await session.view()
     climb = Climb(preparation.scene, counting, write=True)
-    made = await climb.planned(
-        view,
-        focus=focus,
-        since=await session.seq(since) if since != "" else 0,
-        upto=await session.seq(upto) if upto != "" else 0,
-    )
+    told = written_down(session.info.directory).text
+    focus = "\n\n".join(filter(None, (focus, told)))
+    made = await climb.planned(view, focus=focus, since=first, upto=last)
     if made is None:
-        raise Misuse("there is nothing to compact: all that is visible has to stay as it is")
+        raise Misuse(_nothing(first, last))
+    return made
+
+
+def _nothing(first: int, last: int) -> str:
+    where = " between the entries that were named" if first or last else ""
+    return (
+        f"there is nothing to compact{where}: what is visible is too little, or has to stay as it "
+        "is; `holdfast context` shows what fills the window"
+    )
+
+
+def taken(made: Plan) -> int:
+    """What the summary of a plan takes with all that is laid beside it, by estimate."""
+    return sum(map(estimate, (made.summary, made.ledger, made.expand)))
+
+
+def reviewed(made: Plan, view: View) -> Plan:
+    """The plan with its summary, which somebody edited, held against the ledger anew."""
+    text = "\n\n".join(filter(None, (made.summary, made.ledger, made.expand)))
+    kept = tuple(Span(seq, seq) for seq in made.kept)
+    visible = union(without(view.spans, made.covers), kept)
+    known = unpacked(made.facts)
+    made.report = retention(known, text, visible=visible)
+    made.objections = tuple(objections(known, made.summary, visible=visible))
     return made
 
 
@@ -46,39 +78,52 @@ async def apply(session: OpenSession, made: Plan) -> Entry:
     """Carry a plan out; Conflict where a marker came since, and nothing is changed then."""
     if not made.clears and not made.summary.strip():
         raise Misuse("the plan has no summary; write one, or make the plan again")
-    taken = sum(map(estimate, (made.summary, made.ledger, made.expand)))
-    if not made.clears and taken >= made.before - made.stays:
+    if not made.clears and taken(made) >= made.before - made.stays:
         raise Misuse(
-            f"the summary takes {taken:,} tokens, and what it stands for only "
+            f"the summary takes {taken(made):,} tokens, and what it stands for only "
             f"{made.before - made.stays:,}; shorten it"
         )
-    after = made.stays + taken if not made.clears else 0
-    return await session.append(made.marker(after), epoch=made.epoch)
+    after = made.stays + taken(made) if not made.clears else 0
+    try:
+        return await session.append(made.marker(after), epoch=made.epoch)
+    except Conflict as stale:
+        stale.args = (
+            f"the plan no longer holds: entry {stale.found} changed the window of {session.id} "
+            "since it was made, so nothing was done; do it again",
+        )
+        raise
 
 
 async def undo(session: OpenSession, marker: str | int = "") -> Entry:
     """Put a compaction out of force, the newest where none is named; all it hid comes back."""
-    known = await every_marker(session.store.log, session.id)
-    standing = [e for e in in_force(known) if isinstance(e.body, (Summary, Clear))]
+    known = in_force(await every_marker(session.store.log, session.id))
+    standing = [e for e in known if isinstance(e.body, (Summary, Clear))]
     if marker == "":
         if not standing:
-            raise Misuse("there is no compaction to undo")
+            raise Misuse("there is no compaction to undo; `holdfast compact` makes one")
         return await session.append(Undo(marker=standing[-1].seq))
-    seq = await session.seq(marker)
-    if not any(e.seq == seq for e in in_force(known) if isinstance(e.body, REVERSIBLE)):
-        raise Misuse(f"entry {seq} is no compaction in force; `holdfast context` lists them")
+    seq = await seq_of(session, marker)
+    reversible = [e.seq for e in known if isinstance(e.body, REVERSIBLE)]
+    if seq not in reversible:
+        raise Misuse(f"entry {seq} is no compaction in force; {_named('in force', reversible)}")
     return await session.append(Undo(marker=seq))
 
 
 async def redo(session: OpenSession, marker: str | int = "") -> Entry:
     """Put a compaction that was undone in force again, the last one undone where none is named."""
     known = await every_marker(session.store.log, session.id)
-    undone = [e.body.marker for e in in_force(known) if isinstance(e.body, Undo)]
-    again = [e.body.marker for e in in_force(known) if isinstance(e.body, Redo)]
-    for seq in again:
-        if seq in undone:
-            undone.remove(seq)
-    wanted = await session.seq(marker) if marker != "" else (undone[-1] if undone else 0)
-    if wanted not in undone:
-        raise Misuse("there is nothing that was undone, so nothing to do again")
-    return await session.append(Redo(marker=wanted))
+    found = [entry.seq for entry in undone(known)]
+    if marker == "":
+        if not found:
+            raise Misuse(
+                "there is nothing that was undone, so nothing to do again; `holdfast undo` undoes"
+            )
+        return await session.append(Redo(marker=found[-1]))
+    seq = await seq_of(session, marker)
+    if seq not in found:
+        raise Misuse(f"entry {seq} was not undone; {_named('undone', found)}")
+    return await session.append(Redo(marker=seq))
+
+
+def _named(what: str, seqs: list[int]) -> str:
+    return f"{what} {'is' if len(seqs) == 1 else 'are'} {', '.join(map(str, seqs)) or 'none'}"

@@ -11,6 +11,7 @@ from holdfast.core.recall import TOOLS_OF_RECALL, Stretch, piece, read_handle
 from holdfast.core.text import searchable_body
 from holdfast.core.transcript import told
 from holdfast.engine import load
+from holdfast.engine.nearby import alike
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Message, ToolCall, ToolResult
@@ -63,14 +64,16 @@ async def _whole(session: OpenSession, handle: str) -> str:
     if named is None:
         raise Misuse(f"{handle!r} is no handle; one is prt_…, an entry such as #12, or #12-#20")
     if isinstance(named, Stretch):
-        spans = (Span(max(named.first, 1), min(named.last, session.info.head)),)
+        head = (await session.refresh()).head
+        spans = (Span(max(named.first, 1), min(named.last, head)),)
         if spans[0].empty:
-            raise Unknown("entry", handle, (), f"the last one is #{session.info.head}")
+            raise Unknown("entry", handle, (f"#{head}",) if head else (), "which is the last one")
         read = await load.read(session.store.log, session.id, spans)
         return "\n\n".join(filter(None, map(_entry, read)))
     seq = await session.store.log.locate(session.id, named.entry)
     if seq is None:
-        raise Unknown("handle", handle, (), "search_history finds what was said")
+        near = tuple(f"prt_{id}" for id in await alike(session, named.entry))
+        raise Unknown("handle", handle, near, "search_history finds what was said")
     (entry,) = await session.store.log.read(session.id, (Span(seq, seq),))
     return _entry(entry) if named.ordinal < 0 else _part(entry, named, handle)
 
@@ -82,7 +85,8 @@ def _entry(entry: Entry) -> str:
 def _part(entry: Entry, named: Handle, handle: str) -> str:
     texts = searchable_body(entry.body)
     if named.ordinal >= len(texts):
-        raise Unknown("part", handle, (), f"entry #{entry.seq} has {len(texts)}")
+        near = (str(Handle(entry.id, len(texts) - 1)),) if texts else ()
+        raise Unknown("part", handle, near, f"entry #{entry.seq} has {len(texts)}")
     if isinstance(entry.body, Message):
         part = entry.body.parts[named.ordinal]
         return part.output if isinstance(part, ToolResult) else texts[named.ordinal]
