@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 
 from holdfast.core.clear import microcompact, prune, thinking
 from holdfast.core.notes import notes
+from holdfast.core.server import theirs
 from holdfast.core.situation import Situation
 from holdfast.core.summarise import compact, summarise
 from holdfast.model.plan import Plan
@@ -39,6 +40,8 @@ def next_plan(now: Situation, taken: Collection[Step] = ()) -> Plan | None:
     told = any(step in taken for step in TELLING)
     for step, planner in STEPS.items():
         if step in taken or (told and step in TELLING and not now.over):
+            continue
+        if theirs(now.policy, now.profile, step) and not (now.over or now.forced):
             continue
         if plan := planner(now):
             return plan

@@ -128,6 +128,7 @@ class Turns:
             estimated=ready.estimated,
             fixes=ready.fixed.fixes,
             given=kept,
+            policy=policy,
         )
         if write:
             made.on_request = partial(self._remember, made)

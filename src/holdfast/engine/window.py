@@ -10,10 +10,12 @@ from msgspec.structs import replace
 
 from holdfast.core.explain import by_section
 from holdfast.core.repair import Fix
+from holdfast.core.server import edits
 from holdfast.engine.plugins import codec
 from holdfast.errors import Misuse, Refused
 from holdfast.model import wire
 from holdfast.model.log import Folded
+from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Count, Options, Violation, Window
 
@@ -38,6 +40,7 @@ class PreparedWindow:
         fixes: tuple[Fix, ...] = (),
         given: str = "",
         options: Options | None = None,
+        policy: Policy | None = None,
     ) -> None:
         self.window = window
         self.profile = profile
@@ -45,6 +48,7 @@ class PreparedWindow:
         """What was repaired so that the request is valid."""
         self.folded, self.head, self.estimated, self.given = folded, head, estimated, given
         self._options = options or Options()
+        self._policy = policy
         self.on_request: Callable[[str, bytes, Options], None] | None = None
         """Told the format, bytes and options of each request that is made."""
 
@@ -107,6 +111,10 @@ class PreparedWindow:
         other = {name: value for name, value in told.items() if name not in known}
         extra = {**self._options.extra, **known.pop("extra", {}), **other}
         chosen = replace(self._options, **known, extra=extra)
+        if self._policy and "server_edits" not in known:
+            thinking = bool(chosen.thinking or chosen.effort or extra.get("thinking"))
+            asked = edits(self._policy, self.profile, thinking=thinking)
+            chosen = replace(chosen, server_edits=asked or chosen.server_edits)
         if chosen.max_tokens:
             return chosen
         output, streams = self._output(), chosen.stream or extra.get("stream")

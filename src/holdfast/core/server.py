@@ -1,0 +1,81 @@
+"""The same steps done by the provider, where it can: what is asked of it, in its own words.
+
+Rule 1: only what a policy does is asked for, with the policy's own numbers.
+Rule 2: what the provider does is not done by us as well, until the window would be over.
+Rule 3: where a provider cannot, the client does the same; nobody need ask which it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from holdfast.model.policy import Policy, Step
+from holdfast.model.profile import Profile
+
+SMALLEST: Final = 50_000
+"""Anthropic compacts at no fewer tokens than this."""
+
+
+def edits(policy: Policy, profile: Profile, *, thinking: bool) -> dict[str, Any]:
+    """What to ask of the provider of a model; nothing where we do all ourselves.
+
+    `thinking` says whether the model is asked to think: otherwise there is none to be cleared.
+    """
+    if policy.strategy != "server":
+        return {}
+    if profile.provider == "openai":
+        threshold = due(policy, profile) if profile.can("server_compaction") else 0
+        return {"type": "compaction", "compact_threshold": threshold} if threshold else {}
+    if profile.provider != "anthropic":
+        return {}
+    asked = [*_clears(policy, profile, thinking), *_compacts(policy, profile)]
+    return {"edits": asked} if asked else {}
+
+
+def theirs(policy: Policy, profile: Profile, step: Step) -> bool:
+    """Whether a step is the provider's to take."""
+    if policy.strategy != "server":
+        return False
+    if step in ("thinking", "microcompact"):
+        return profile.provider == "anthropic" and profile.can("context_editing")
+    if step in ("summarise", "compact"):
+        return profile.provider in ("anthropic", "openai") and profile.can("server_compaction")
+    return False
+
+
+def due(policy: Policy, profile: Profile) -> int:
+    """The tokens at which a policy summarises; 0 where it does not."""
+    rule = policy.compact or policy.summarise
+    if rule is None:
+        return 0
+    marks = [int(share * profile.window) for share in (rule.due.window, rule.due.room) if share]
+    marks += [rule.due.tokens] if rule.due.tokens else []
+    return min(marks, default=0)
+
+
+def _clears(policy: Policy, profile: Profile, thinking: bool) -> list[dict[str, Any]]:
+    """Clearing, thinking first as the provider wants it."""
+    if not profile.can("context_editing"):
+        return []
+    asked: list[dict[str, Any]] = []
+    if policy.thinking and thinking:
+        keep = {"type": "thinking_turns", "value": max(policy.thinking.keep, 1)}
+        asked.append({"type": "clear_thinking_20251015", "keep": keep})
+    if policy.microcompact:
+        rule = policy.microcompact
+        asked.append(
+            {
+                "type": "clear_tool_uses_20250919",
+                "trigger": {"type": "input_tokens", "value": rule.trigger},
+                "keep": {"type": "tool_uses", "value": rule.keep},
+            }
+        )
+    return asked
+
+
+def _compacts(policy: Policy, profile: Profile) -> list[dict[str, Any]]:
+    threshold = due(policy, profile)
+    if not threshold or not profile.can("server_compaction"):
+        return []
+    trigger = {"type": "input_tokens", "value": max(threshold, SMALLEST)}
+    return [{"type": "compact_20260112", "trigger": trigger}]

@@ -1,0 +1,71 @@
+"""What is asked of a provider that can compact by itself, and what is left to us."""
+
+from typing import Any
+
+import holdfast
+from holdfast.core.server import edits, theirs
+from holdfast.model.message import ToolCall, assistant
+from holdfast.policies import policy
+from holdfast.providers.catalogue import BuiltIn
+
+CLAUDE, GPT, GEMINI = (
+    BuiltIn().profile(name) for name in ("claude-sonnet-4-6", "gpt-5", "gemini-2.5-pro")
+)
+SEED = policy("claude-code@seed")
+
+
+def test_the_edits_of_the_first_claude_code() -> None:
+    asked = edits(SEED, CLAUDE, thinking=True)["edits"]
+    assert [one["type"] for one in asked] == [
+        "clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112",
+    ]  # fmt: skip
+    assert asked[1]["trigger"] == {"type": "input_tokens", "value": 100_000}
+    assert asked[1]["keep"] == {"type": "tool_uses", "value": 3}
+    assert asked[2]["trigger"] == {"type": "input_tokens", "value": 150_000}
+
+
+def test_thinking_is_not_cleared_where_there_is_none() -> None:
+    types = [one["type"] for one in edits(SEED, CLAUDE, thinking=False)["edits"]]
+    assert "clear_thinking_20251015" not in types
+
+
+def test_a_policy_of_our_own_asks_nothing_of_the_provider() -> None:
+    assert edits(policy("holdfast"), CLAUDE, thinking=True) == {}
+    assert not theirs(policy("holdfast"), CLAUDE, "compact")
+
+
+def test_what_a_provider_cannot_do_is_ours() -> None:
+    assert theirs(SEED, CLAUDE, "compact")
+    assert not theirs(SEED, GEMINI, "compact")
+    assert edits(SEED, GEMINI, thinking=True) == {}
+
+
+def test_openai_compacts_at_the_same_mark() -> None:
+    if GPT.can("server_compaction"):
+        assert edits(SEED, GPT, thinking=True) == {
+            "type": "compaction", "compact_threshold": 150_000,
+        }  # fmt: skip
+
+
+def talk(model: str) -> tuple[list[str], dict[str, Any]]:
+    """The steps taken, and the last request, of a long conversation with many results."""
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model=model, policy="claude-code@seed")
+        for n in range(24):
+            s.user(f"read file {n}")
+            s.append(assistant("reading", ToolCall(f"c{n}", "Read", '{"file_path":"a.py"}')))
+            s.tool_result(f"c{n}", f"value_{n} = {n}\n" * 1_500, name="Read")
+            s.append(assistant("read"))
+            s.user("go on")
+            request = s.window().request("anthropic")
+        steps = [getattr(e.body, "step", "") for e in s.entries() if not e.is_message]
+        return steps, request
+
+
+def test_the_provider_is_asked_where_it_can_and_we_do_the_same_where_it_cannot() -> None:
+    steps, request = talk("claude-sonnet-4-6")
+    assert steps == []
+    assert "context_management" in request
+    steps, request = talk("gemini-2.5-pro")
+    assert "microcompact" in steps
+    assert "context_management" not in request
