@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.core.recall import recall_tools as recall_tools
     from holdfast.engine.doors import AsyncHoldfast as AsyncHoldfast
     from holdfast.engine.doors import BlockingSession as BlockingSession
     from holdfast.engine.doors import Holdfast as Holdfast
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "holdfast.engine.doors": ("open", "open_async", "Holdfast", "AsyncHoldfast", "BlockingSession"),
     "holdfast.engine.session": ("OpenSession",),
+    "holdfast.core.recall": ("recall_tools",),
     "holdfast.errors": ("HoldfastError",),
     "holdfast.model.message": (
         "Message", "Text", "Reasoning", "ToolCall", "ToolResult", "Media", "assistant", "user",

@@ -50,7 +50,7 @@ def test_openai_compacts_at_the_same_mark() -> None:
 def talk(model: str) -> tuple[list[str], dict[str, Any]]:
     """The steps taken, and the last request, of a long conversation with many results."""
     with holdfast.open("memory:") as hf:
-        s = hf.session(model=model, policy="claude-code@seed")
+        s, request = hf.session(model=model, policy="claude-code@seed"), {}
         for n in range(24):
             s.user(f"read file {n}")
             s.append(assistant("reading", ToolCall(f"c{n}", "Read", '{"file_path":"a.py"}')))

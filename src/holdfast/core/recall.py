@@ -8,8 +8,8 @@ Rule 3: what comes back comes within a budget; where it is cut it says how to go
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from holdfast.core.estimate import estimate
 from holdfast.core.ledger.arguments import arguments, text_of
 from holdfast.core.ledger.dialects import TOOLS
 from holdfast.core.text import searchable
+from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Media, Message, Part, Reasoning, ToolCall, ToolResult
 from holdfast.model.window import Tool
@@ -64,6 +65,29 @@ SEARCH: Final = Tool(
 )
 
 TOOLS_OF_RECALL: Final = (RECALL, SEARCH)
+
+
+def recall_tools(format: str = "") -> list[Any]:
+    """The tools recall and search_history, to be offered to a model.
+
+    As they are for `window(tools=…)`; with the name of a wire format, as its requests have them.
+    """
+    shape = _SHAPES.get(format)
+    if format and shape is None:
+        raise Misuse(f"no wire format {format!r}; there are {', '.join(_SHAPES)}")
+    return [shape(one) if shape else one for one in TOOLS_OF_RECALL]
+
+
+def _fields(one: Tool, schema: str) -> dict[str, Any]:
+    return {"name": one.name, "description": one.description, schema: one.schema}
+
+
+_SHAPES: Final[dict[str, Callable[[Tool], dict[str, Any]]]] = {
+    "anthropic": lambda one: _fields(one, "input_schema"),
+    "openai-responses": lambda one: {"type": "function", **_fields(one, "parameters")},
+    "openai-chat": lambda one: {"type": "function", "function": _fields(one, "parameters")},
+    "gemini": lambda one: _fields(one, "parametersJsonSchema"),
+}
 
 _STRETCH = re.compile(r"#(\d{1,18})(?:\s*(?:-|–|—|to|\.\.)\s*#?(\d{1,18}))?")
 

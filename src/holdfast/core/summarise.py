@@ -172,7 +172,11 @@ def _kept(now: Situation, rule: Summarise, cut: int, covers: Spans) -> Kept:
     chosen: list[Entry] = [asked] if asked else []
     left -= now.gauge(asked) if asked else 0
     shortened: list[Shortened] = []
-    for entry in reversed([one for one in requests if one is not asked]):
+    others = [one for one in reversed(requests) if one is not asked]
+    if rule.opened:
+        waiting = unanswered(now.entries)
+        others.sort(key=lambda one: one.seq not in waiting)  # those that wait come first
+    for entry in others:
         tokens = now.gauge(entry)
         if tokens > left:
             if rule.shorten and left >= LEAST_CUT:
@@ -188,6 +192,18 @@ def _kept(now: Situation, rule: Summarise, cut: int, covers: Spans) -> Kept:
         asked.seq if asked else 0,
         sum(whole.get(entry.seq, now.gauge(entry)) for entry in chosen),
     )
+
+
+def unanswered(entries: Sequence[Entry]) -> frozenset[int]:
+    """The requests that no finished reply has come to yet."""
+    waiting: set[int] = set()
+    for entry in entries:
+        message = _message(entry)
+        if is_request(message):
+            waiting.add(entry.seq)
+        elif message.role == "assistant" and not message.calls and message.text.strip():
+            waiting.clear()
+    return frozenset(waiting)
 
 
 def users_tokens(now: Situation, rule: Summarise) -> int:

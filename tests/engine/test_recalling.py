@@ -1,0 +1,102 @@
+"""Nothing is out of reach: what left the window comes back word for word, within a budget."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import BlockingSession
+from holdfast.errors import Misuse, Unknown
+from holdfast.model.log import Clear, PartRef
+from holdfast.model.message import ToolCall, ToolResult, assistant
+
+OUTPUT = "".join(f"line {n} of the log\n" for n in range(2_000))
+
+
+@pytest.fixture
+def s(tmp_path: Path) -> Any:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        made = hf.session(model="gpt-4o")
+        made.user("what does the log say?")
+        made.append(assistant("looking", ToolCall("c1", "Bash", '{"command":"cat app.log"}')))
+        made.tool_result("c1", OUTPUT, name="Bash")
+        made.append(assistant("nothing of note"))
+        yield made
+
+
+def cleared(s: BlockingSession) -> str:
+    """The handle that a cleared result leaves behind, as a model sees it."""
+    s.append(Clear(parts=(PartRef(3, 0),)))
+    s.user("go on")
+    shown = str(s.window().request("openai-chat"))
+    assert "line 1999" not in shown
+    assert "cleared: Bash cat app.log" in shown
+    return shown[shown.index("prt_") :].split("]")[0]
+
+
+def test_a_cleared_result_leaves_a_handle_that_brings_it_back(s: BlockingSession) -> None:
+    found = s.recall(cleared(s), tokens=100_000)
+    assert (found.text, found.next) == (OUTPUT, 0)
+
+
+def test_what_is_long_comes_in_pieces_that_make_the_whole(s: BlockingSession) -> None:
+    handle, offset, pieces = cleared(s), 0, list[str]()
+    while True:
+        found = s.recall(handle, offset=offset, tokens=2_000)
+        pieces.append(found.text)
+        offset = found.next
+        if not offset:
+            break
+    assert "".join(pieces) == OUTPUT
+    assert len(pieces) > 3
+
+
+def test_a_model_asks_with_a_tool_call(s: BlockingSession) -> None:
+    handle = cleared(s)
+    told = s.answer(ToolCall("r1", "recall", f'{{"handle": "{handle}"}}'))
+    assert told is not None
+    assert told.call == "r1"
+    assert told.output.startswith("line 0")
+    assert f"recall {handle} offset" in told.output  # it says how to go on
+    hits = s.answer(ToolCall("r2", "search_history", '{"query": "note"}'))
+    assert hits is not None
+    assert "prt_" in hits.output
+    assert s.answer(ToolCall("x", "Bash", "{}")) is None
+
+
+@pytest.mark.parametrize("said", ['{"handle": "prt_nothing.0"}', "{}", "not json", '{"handle":7}'])
+def test_a_wrong_call_is_answered_with_what_is_wrong(s: BlockingSession, said: str) -> None:
+    told = s.answer(ToolCall("r", "recall", said))
+    assert isinstance(told, ToolResult)
+    assert told.error
+    assert told.output
+
+
+def test_entries_and_stretches_are_named_by_number(s: BlockingSession) -> None:
+    assert "what does the log say?" in s.recall("#1").text
+    both = s.recall("#1-#2").text
+    assert "what does the log say?" in both
+    assert "cat app.log" in both
+    with pytest.raises(Unknown):
+        s.recall("#99")
+    with pytest.raises(Misuse):
+        s.recall("??")
+
+
+@pytest.mark.parametrize("format", ["anthropic", "openai-responses", "openai-chat", "gemini"])
+def test_the_tools_in_every_wire_format(s: BlockingSession, format: str) -> None:
+    shaped = holdfast.recall_tools(format)
+    assert [one.get("name") or one["function"]["name"] for one in shaped] == [
+        "recall", "search_history",
+    ]  # fmt: skip
+    s.user("go on")
+    ours = s.window(tools=holdfast.recall_tools()).request(format)
+    assert "search_history" in str(ours)
+    if format != "gemini":
+        assert s.window(tools=shaped).request(format)["tools"] == ours["tools"]
+
+
+def test_no_such_format() -> None:
+    with pytest.raises(Misuse, match="wire format"):
+        holdfast.recall_tools("morse")
