@@ -85,8 +85,8 @@ def test_aiders_chunks_stand_in_aiders_order() -> None:
 def test_codex_lays_its_bundle_again_behind_the_summary() -> None:
     assert order(window("codex"))[:4] == [
         "system:system",
-        "instructions:developer",
         "memory:developer",
+        "instructions:user",
         "context:user",
     ]
     after = window("codex", compacted())
@@ -94,8 +94,8 @@ def test_codex_lays_its_bundle_again_behind_the_summary() -> None:
         "system:system",
         "kept:user",
         "summary:user",
-        "instructions:developer",
         "memory:developer",
+        "instructions:user",
         "context:user",
     ]
     assert order(after)[-3:] == ["current:user", "chat_files:user", "reminder:developer"]

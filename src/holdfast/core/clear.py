@@ -23,7 +23,7 @@ from holdfast.model.decision import Decision
 from holdfast.model.log import Entry, PartRef
 from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolResult
 from holdfast.model.plan import Plan
-from holdfast.model.policy import Step
+from holdfast.model.policy import Prune, Step
 
 NOTE: Final = 32
 """What stands in the place of a cleared result takes about so many tokens."""
@@ -140,7 +140,7 @@ def prune(now: Situation) -> Plan | None:
         return None
     starts = turns(now.entries)
     recent = starts[-rule.turns] if 0 < rule.turns <= len(starts) else 0 if rule.turns else now.turn
-    old = [one for one in results(now) if one.index < recent and one.name not in rule.never]
+    old = [one for one in results(now) if one.index < recent and _may_leave(one, rule)]
     protect, protected = _protected(now), 0
     leave: list[Result] = _repeated(old) if rule.repeats else []
     gone = {one.ref for one in leave}
@@ -154,6 +154,10 @@ def prune(now: Situation) -> Plan | None:
         return None
     reason = f"results beyond the newest {protect:,} tokens of them"
     return _cleared(now, "prune", sorted(leave, key=_place), reason, by_price=rule.by_price)
+
+
+def _may_leave(one: Result, rule: Prune) -> bool:
+    return one.name not in rule.never and (rule.failed or not one.part.error)
 
 
 def _protected(now: Situation) -> int:

@@ -14,9 +14,15 @@ from holdfast.core.count import MESSAGE
 from holdfast.core.truncate import Cap, weight_shown
 from holdfast.model.log import Entry, Head, PartRef
 from holdfast.model.message import Message
+from holdfast.model.window import Block
 
 LEAVES = 0.75
 """After shedding, this much of the room is taken at most."""
+
+DROPPED = 0.25
+"""What leaves at once where a summariser says that it was asked too much."""
+
+CONVERSATION = ("history", "current")
 
 CLEARED = 40
 """About what stands for a part that is cleared."""
@@ -71,6 +77,16 @@ def cut(heads: Sequence[Head], weights: Sequence[int], room: int) -> int:
         if heads[index].role != "tool":
             keep = index
     return keep
+
+
+def without_oldest(blocks: Sequence[Block], part: float = DROPPED) -> tuple[Block, ...]:
+    """The blocks of a window without the oldest part of its conversation, calls with results."""
+    talk = [index for index, block in enumerate(blocks) if block.section in CONVERSATION]
+    taken = [blocks[index].tokens for index in talk]
+    cuts = boundaries([Message(blocks[index].role, blocks[index].parts) for index in talk])
+    leaves = (at for at in cuts if at and sum(taken[:at]) >= part * sum(taken))
+    gone = {*talk[: next(leaves, 0)]}
+    return tuple(block for index, block in enumerate(blocks) if index not in gone)
 
 
 def legal(entries: Sequence[Entry], wanted: int) -> int:

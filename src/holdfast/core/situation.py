@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from holdfast.core.boundary import just_asked
 from holdfast.core.calibrate import excess
-from holdfast.core.count import WEIGHED
+from holdfast.core.count import WEIGHED, weigh
 from holdfast.core.shed import CLEARED, Scale
 from holdfast.core.truncate import Cap
 from holdfast.model.log import Entry, PartRef, Trigger
@@ -35,6 +35,10 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     """What would be sent now; None where there is too much to read."""
     count: Count = Count(tokens=0)
     """What the window takes, as well as that is known."""
+    own: int = 0
+    """The same as the policy counts, where it counts in a way of its own."""
+    exact: dict[PartRef, int] = {}
+    """What parts take, where a policy has them counted exactly."""
     summaries: tuple[Entry, ...] = ()
     notes: Entry | None = None
     """The newest running notes."""
@@ -62,6 +66,11 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     def over(self) -> bool:
         """Whether more would be sent than fits."""
         return bool(self.beyond) or excess(self.count, self.budget) > 0
+
+    @property
+    def tokens(self) -> int:
+        """What the window takes, as this policy counts."""
+        return self.own or self.count.tokens
 
     @cached_property
     def turns_left(self) -> int:
@@ -104,13 +113,12 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def gauge(self) -> Callable[[Entry], int]:
         """What an entry takes, as this policy counts."""
-        weigh = WEIGHED.get(self.policy.counts_with)
-        if weigh is None or self.policy.counts_with == "estimate":
+        if not self.exact and WEIGHED.get(self.policy.counts_with, weigh) is weigh:
             return lambda entry: round(self.scale.entry(entry) * self.worth)
         cleared = frozenset(self.view.folded.cleared)
         return lambda entry: sum(
-            CLEARED if PartRef(entry.seq, place) in cleared else weigh(part)
-            for place, part in enumerate(_message(entry).parts)
+            CLEARED if PartRef(entry.seq, place) in cleared else self.part(entry, place)
+            for place in range(len(_message(entry).parts))
         )
 
     def said(self, summary: Entry) -> int:
@@ -125,11 +133,14 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     def part(self, entry: Entry, ordinal: int) -> int:
         """What one part takes, as this policy counts."""
-        weigh = WEIGHED.get(self.policy.counts_with)
-        if weigh is None or self.policy.counts_with == "estimate":
-            counted = entry.counts[ordinal] if ordinal < len(entry.counts) else 0
-            return round(counted * self.worth)
-        return weigh(_message(entry).parts[ordinal])
+        sure = self.exact.get(PartRef(entry.seq, ordinal))
+        if sure is not None:
+            return sure
+        own = WEIGHED.get(self.policy.counts_with, weigh)
+        if own is not weigh:
+            return own(_message(entry).parts[ordinal])
+        counted = entry.counts[ordinal] if ordinal < len(entry.counts) else 0
+        return round(counted * self.worth)
 
 
 def _message(entry: Entry) -> Message:

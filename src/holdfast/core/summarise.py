@@ -57,14 +57,14 @@ def _planned(now: Situation, rule: Summarise | None, step: Step) -> Plan | None:
 
 def is_due(now: Situation, due: Due) -> bool:
     """Whether a mark is reached."""
-    tokens = now.count.tokens
+    tokens = now.tokens
     marks = [share * whole for share, whole in _shares(now, due) if share]
     marks += [due.tokens] if due.tokens else []
     if marks and tokens >= min(marks):
         return True
     if not due.history:
         return False
-    history = sum(map(now.gauge, now.entries[: now.turn]))
+    history = sum(map(now.gauge, now.entries[: now.turn])) + sum(map(now.said, now.summaries))
     return history > due.history * now.budget.history
 
 
@@ -82,11 +82,13 @@ def _cut(now: Situation, rule: Summarise) -> int:
     if now.since or now.upto:
         return _chosen(now)
     messages = [_message(entry) for entry in now.entries]
-    legal = [at for at in boundaries(messages) if _may_end(messages, at, rule)]
     last = pending_from(messages)  # calls that wait for their results stay with them
-    wanted = min(_wanted(now, tail_tokens(now, rule)), last)
-    fitting = [at for at in legal if wanted <= at <= last]
-    cut = fitting[0] if fitting else last
+    legal = [at for at in boundaries(messages) if at <= last]
+    wanted = min(_wanted(now, rule), last)
+    chosen = [at for at in legal if _may_begin(messages, at, rule)]
+    cut = _nearest(now, rule, chosen, wanted)
+    if cut is None:
+        cut = next((at for at in legal if at >= wanted), last)
     turn = sum(map(now.gauge, now.entries[now.turn :]))
     most = tail_tokens(now, rule) if now.trigger == "manual" else _free(now, rule)
     if rule.tail.turn and now.turn < cut and turn <= most:
@@ -103,10 +105,25 @@ def _chosen(now: Situation) -> int:
     return max((at for at in boundaries(messages) if at <= wanted), default=0)
 
 
-def _may_end(messages: Sequence[Message], at: int, rule: Summarise) -> bool:
-    if rule.tail.after == "any" or at in (0, len(messages)):
+def _may_begin(messages: Sequence[Message], at: int, rule: Summarise) -> bool:
+    """Whether a tail may begin here, as its policy has it; an empty one only behind a reply."""
+    after, begins = rule.tail.after, rule.tail.begins
+    if at == 0 or after == begins == "any":
         return True
-    return messages[at - 1].role == rule.tail.after
+    if at == len(messages):
+        return begins == "any" or messages[-1].role == "assistant"
+    fits = begins == "any" or is_request(messages[at])
+    return fits and after in ("any", messages[at - 1].role)
+
+
+def _nearest(now: Situation, rule: Summarise, cuts: Sequence[int], wanted: int) -> int | None:
+    """The cut next to where the tail's share ends; None where no tail from there on fits."""
+    shorter = next((at for at in cuts if at >= wanted), None)
+    longer = max((at for at in cuts if 0 < at <= wanted), default=None)
+    if longer is not None and sum(map(now.gauge, now.entries[longer:])) > _free(now, rule):
+        longer = None
+    first, second = (longer, shorter) if rule.tail.lean == "longer" else (shorter, longer)
+    return first if first is not None else second
 
 
 def tail_tokens(now: Situation, rule: Summarise) -> int:
@@ -135,8 +152,10 @@ def _free(now: Situation, rule: Summarise) -> int:
     )
 
 
-def _wanted(now: Situation, tokens: int) -> int:
-    taken, index = 0, len(now.entries)
+def _wanted(now: Situation, rule: Summarise) -> int:
+    """Where the tail's share ends; a share of history is one of what came before this turn."""
+    tokens = tail_tokens(now, rule)
+    taken, index = 0, now.turn if rule.tail.of == "history" else len(now.entries)
     while index > 0:
         taken += now.gauge(now.entries[index - 1])
         if taken > tokens:
@@ -214,7 +233,8 @@ def users_tokens(now: Situation, rule: Summarise) -> int:
 
 def longest(now: Situation, rule: Summarise) -> int:
     """How long a summary may be, all that is laid beside it included."""
-    share = int(now.budget.room * rule.share) if rule.share else rule.most
+    whole = now.budget.history if rule.of == "history" else now.budget.room
+    share = int(whole * rule.share) if rule.share else rule.most
     return min(rule.most, share, now.budget.room // SMALL)
 
 

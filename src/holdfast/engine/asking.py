@@ -23,7 +23,7 @@ from holdfast.model.message import Role, Text, assistant
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Reply, Stop, Usage
-from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Window
+from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Tool, Window
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -53,6 +53,7 @@ class Question(PreparedWindow):
         cause: str,
         most: int,
         before: Sequence[Block] = (),
+        tools: Sequence[Tool] = (),
         timeout: float = 0.0,
         effort: str = "",
     ) -> None:
@@ -67,9 +68,11 @@ class Question(PreparedWindow):
             model=profile.name,
             blocks=blocks,
             budget=allot(profile, BudgetConfig(output_reserve=most)),
+            tools=tuple(tools),
             tokens=Count(tokens=tokens),
         )
-        options = Options(max_tokens=most, effort=effort, cache=bool(before))
+        choice = "none" if tools else ""  # they are there only so that what was said can be read
+        options = Options(max_tokens=most, effort=effort, tool_choice=choice, cache=bool(before))
         super().__init__(
             window, profile, folded=Folded(), head=0, estimated=tokens, options=options
         )

@@ -205,6 +205,7 @@ class Climb:
         return Situation(
             view=view, entries=made.seen.messages, policy=scene.policy, profile=scene.profile,
             budget=budget, window=made.window, count=count, summaries=summaries, floor=floor,
+            own=self._counting.own(made), exact=await self._counting.exactly(view),
         )  # fmt: skip
 
     async def _beyond(self, view: View, budget: Budget) -> tuple[Spans, int]:

@@ -25,7 +25,17 @@ from holdfast.core.calibrate import (
     plausible,
     ratio,
 )
-from holdfast.core.count import CALL, MESSAGE, plain, texts, tool_text, unsure
+from holdfast.core.count import (
+    CALL,
+    MESSAGE,
+    WEIGHED,
+    plain,
+    texts,
+    tool_text,
+    unsure,
+    weigh,
+    weigh_tools,
+)  # fmt: skip
 from holdfast.core.estimate import BOUND
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
@@ -116,9 +126,25 @@ class Counting:
         call = self._anchor(epoch)
         if call is None:
             return calibrated(estimated, self.ratio)
-        tail = [b for b in window.blocks if b.seq > call.head and b.entry != call.entry]
-        known = call.usage.prompt + _replied(call, window)
+        known, tail = _since(call, window)
         return anchored(known, sum(block.tokens for block in tail), self.ratio)
+
+    def own(self, made: Assembled) -> int:
+        """The same as a policy counts that has a way of its own; 0 where it has none."""
+        weighs = WEIGHED.get(self._policy.counts_with, weigh)
+        if weighs is weigh:
+            return 0
+        call, window = self._anchor(made.view.folded.epoch), made.window
+        known, tail = _since(call, window) if call else (0, window.blocks)
+        tools = 0 if call else weigh_tools(window.tools)
+        return known + tools + sum(weighs(part) for block in tail for part in block.parts)
+
+    async def exactly(self, view: View) -> dict[PartRef, int]:
+        """What the parts of a view take, where the policy wants that counted and it has been."""
+        if self._policy.counts_with != "exact" or not self._profile.tokenizer:
+            return {}
+        counter = self._session.counter(self._profile.tokenizer)
+        return await self._session.visible.known(view, counter.name)
 
     def estimated(self, window: Window) -> int:
         """What the window takes by estimate, pictures as this model counts them."""
@@ -242,6 +268,12 @@ def frames(blocks: Sequence[Block], profile: Profile) -> tuple[int, int]:
             if not plain(part):
                 vague += unsure(part, profile)
     return sure, vague
+
+
+def _since(call: Call, window: Window) -> tuple[int, Sequence[Block]]:
+    """What a call has reported, its reply included, and the blocks that have come since."""
+    tail = [b for b in window.blocks if b.seq > call.head and b.entry != call.entry]
+    return call.usage.prompt + _replied(call, window), tail
 
 
 def _replied(call: Call, window: Window) -> int:

@@ -100,12 +100,19 @@ class Drafting:
         if self.asks:
             writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
-        if not plan.summary and (rule.failing != "keep" or not self.asks or now.over):
+        if not plan.summary and (not self.asks or _does_without(rule, now)):
             plan.summary = self._extracted(plan, now, left)
 
     def _extracted(self, plan: Plan, now: Situation, budget: int) -> str:
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
         return extract(covered, earlier(now.summaries), budget)
+
+
+def _does_without(rule: Summarise, now: Situation) -> bool:
+    """Whether a summary that no model wrote is better than none, as a policy sees it."""
+    if rule.failing == "keep":
+        return now.over and now.policy.makes_room
+    return rule.failing == "extract"
 
 
 def _rule(plan: Plan, now: Situation) -> Summarise:

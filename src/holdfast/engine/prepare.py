@@ -59,7 +59,7 @@ class Preparation:
             view = await Climb(self.scene, counting, write=write).climbed(view)
         around, budget = await self.scene.around(view.folded)
         limit, aim = counting.hopeful(budget), counting.careful(budget)
-        attempts = ATTEMPTS if compact else 0
+        attempts = ATTEMPTS if compact and self.scene.policy.makes_room else 0
         shedding = Shedding(self.scene)
         while True:
             if attempts and (marker := await shedding.marker(view, around, limit, aim)):

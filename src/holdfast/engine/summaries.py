@@ -200,7 +200,7 @@ class Summaries:
 
     async def _pieces(self, tokens: int) -> AsyncIterator[str]:
         """All that is covered as text, in pieces that fit; the oldest in brief where it is much."""
-        headings = self._rule.prompt == "aider"
+        headings = self._rule.form == "headings"
         texts: list[str] = []
         log, id, cap = self._scene.log, self._scene.session.id, self._scene.cap
         brief = self._plan.before > tokens * PIECES

@@ -304,6 +304,6 @@ def _asked(
 async def _fitting(turn: Preparation, policy: Policy, *, write: bool, compact: bool) -> Prepared:
     """What is prepared, where it fits or need not."""
     ready = await turn.window(write=write, compact=compact)
-    if ready.window.over and compact and not policy.asks_before_overlong:
+    if ready.window.over and compact and policy.makes_room:
         raise floor_error(ready.window)
     return ready

@@ -76,6 +76,8 @@ class Prune(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknow
     turns: int = 2
     """The newest turns are never touched."""
     never: tuple[str, ...] = ("skill",)
+    failed: bool = True
+    """Whether what a failed call said is cleared as well."""
     repeats: bool = False
     """Results that a later one repeats or supersedes go first, protected or not."""
     by_price: bool = False
@@ -123,7 +125,11 @@ class Tail(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown
     most: int = 0
     """0: no bound."""
     after: Literal["any", "assistant", "user"] = "any"
-    """What the last message before the tail has to be."""
+    """Whose the last message before the tail has to be"""
+    begins: Literal["any", "user"] = "any"
+    """and whose the first one in it."""
+    lean: Literal["shorter", "longer"] = "shorter"
+    """What a tail becomes that cannot begin where its share ends."""
     turn: bool = True
     """Whether the turn that is going on stays whole, where it fits."""
 
@@ -142,13 +148,16 @@ class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_un
     shorten: bool = False
     """Whether the oldest of these is cut to fit, rather than left out."""
     prompt: str = "holdfast"
-    form: Literal["transcript", "conversation"] = "transcript"
-    """What the summariser reads: one text, or the conversation itself with a question behind it."""
+    form: Literal["transcript", "headings", "conversation"] = "transcript"
+    """What the summariser reads: one text, numbered or with `# USER` and `# ASSISTANT` as headings,
+    or the conversation itself with a question behind it."""
     models: tuple[Literal["weak", "main"], ...] = ("weak", "main")
     most: int = 4_000
     """The longest summary, in tokens."""
     share: float = 0.0
-    """The same as a share of the room, where that is less."""
+    """The same as a share of the room, where that is less,"""
+    of: Literal["room", "history"] = "room"
+    """or of the slice for history."""
     tries: int = 2
     """How often each model is asked: again with what was missing."""
     effort: str = "low"
@@ -203,6 +212,11 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     notes: Notes | None = None
     summarise: Summarise | None = None
     compact: Summarise | None = None
+
+    @property
+    def makes_room(self) -> bool:
+        """Whether something leaves by itself when the window is full and no summary helps."""
+        return self.emergency and not self.asks_before_overlong
 
     def order(self, compacted: bool) -> tuple[Place, ...]:
         """The layout in force."""
