@@ -100,6 +100,18 @@ def test_a_claim_that_is_no_longer_true_is_not_quoted() -> None:
     assert "The parser lives in core/parse.py." in text
 
 
+def test_of_a_line_that_is_contradicted_only_what_is_contradicted_leaves() -> None:
+    entries = log(
+        user("Make the tests pass."),
+        assistant("The parser is in core/parse.py.\n\n```\n```\n\n- All tests pass; ship it."),
+        assistant(ToolCall("1", "Bash", '{"command": "pytest -q"}')),
+        tool(ToolResult("1", "Exit code 1\n1 failed", error=True)),
+    )
+    assert "core/parse.py. … - All tests pass; ship it. #2" in extract(entries, (), 300)
+    text = extract(entries, (), 300, ledger=ledger(entries))
+    assert "- assistant: The parser is in core/parse.py. #2" in text
+
+
 def test_names_of_one_directory_are_written_once() -> None:
     entries = log(assistant("See src/core/alpha.py, src/core/beta.py and gamma_ray.\n```\n```"))
     beside = "See src/core/alpha.py and so on"
@@ -262,7 +274,8 @@ def test_fields_of_a_tool_are_no_names() -> None:
 
 
 def test_patterns_and_words_cut_by_others_are_no_names() -> None:
-    words = r"phases/14-* ...26-lazy_file.md src\new_thing.py $HOME/x_y_z- D:\\src\\whole_file.py"
+    words = r"phases/14-* -home/some_dir/x.py ...26-lazy_file.md src\new_thing.py $HOME/x_y_z- "
+    words += r"D:\\src\\whole_file.py"
     text = extract(log(tool(ToolResult("1", words))), (), 100)
     assert listed.read(text.splitlines()[-1]) == (1, ["whole_file.py"])
 

@@ -15,15 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.extract import index
-from holdfast.core.extract.pieces import ASKED, GAP, Piece, sentences
+from holdfast.core.extract.pieces import ASKED, EARLIER, GAP, Piece, sentences
 
 HEADING: Final = "What was said, in the words it was said in:"
 INDEX: Final = "Names used, and the entries they can be read in:"
 
 _QUOTED = re.compile(rf"- ({ASKED}|assistant|tool|summary): (.+) #(\d+)\Z")
 _WORTH: Final = {ASKED: 3.0, "summary": 2.0, "assistant": 1.5, "tool": 0.3}
-EARLIER: Final = "earlier"
-"""Who says a line of somebody else's summary."""
 FOREIGN: Final = 3.0
 """What a line of somebody else's summary is worth: they chose it, and it says much in few words."""
 _APART: Final = 10_000

@@ -6,6 +6,7 @@ Rule 2: what is taken comes back in the order it was taken, the best first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush, nlargest
 from math import fsum
@@ -18,6 +19,8 @@ OPENING, GOING_ON = 7, 2
 """What a line around a quotation takes, and what one more on the same line takes."""
 TELLING = 25
 """A quotation of so many tokens is worth half of what it could be: `Perfect!` says little."""
+ENOUGH = 3
+"""Once so many pieces of an entry are quoted, one more of it is worth half."""
 
 
 def choose(candidates: Iterable[Piece], names: Names, told: set[str], room: int) -> list[Piece]:
@@ -26,12 +29,13 @@ def choose(candidates: Iterable[Piece], names: Names, told: set[str], room: int)
     best = nlargest(most, candidates, key=_promising)
     held = {piece: names.within(piece.text) for piece in best}
     costs = {piece: estimate(piece.text) for piece in best}
-    told, opened, chosen = set(told), set[tuple[int, str]](), dict[str, Piece]()
+    told, taken, chosen = set(told), Counter[tuple[int, str]](), dict[str, Piece]()
 
     def rate(piece: Piece) -> float:
         new = fsum(map(names.likely, held[piece] - told))  # the same in whatever order
         worth = piece.worth * costs[piece] / (costs[piece] + TELLING)
-        return (worth + new) / (costs[piece] + _around(piece, opened))
+        worth /= 1 + taken[piece.seq, piece.role] / ENOUGH
+        return (worth + new) / (costs[piece] + _around(piece, taken))
 
     waiting = [(-rate(piece), number, piece) for number, piece in enumerate(best)]
     heapify(waiting)
@@ -41,11 +45,11 @@ def choose(candidates: Iterable[Piece], names: Names, told: set[str], room: int)
         if waiting and now > said and now > waiting[0][0]:  # others told its names meanwhile
             heappush(waiting, (now, number, piece))
             continue
-        cost = costs[piece] + _around(piece, opened)
+        cost = costs[piece] + _around(piece, taken)
         if cost <= room and piece.text not in chosen and is_public(piece.text):
             room -= cost
             told |= held[piece]
-            opened.add((piece.seq, piece.role))
+            taken[piece.seq, piece.role] += 1
             chosen[piece.text] = piece
     return list(chosen.values())
 
@@ -56,5 +60,5 @@ def _promising(piece: Piece) -> float:
     return piece.worth * size / (size + 100) / (size + 30)
 
 
-def _around(piece: Piece, opened: set[tuple[int, str]]) -> int:
-    return GOING_ON if (piece.seq, piece.role) in opened else OPENING
+def _around(piece: Piece, taken: Counter[tuple[int, str]]) -> int:
+    return GOING_ON if taken[piece.seq, piece.role] else OPENING

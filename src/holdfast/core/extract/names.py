@@ -117,6 +117,8 @@ def _names(run: str) -> list[str]:
 
 def _split(run: str) -> list[str]:
     """The names in a run of letters that names are made of."""
+    if run[:1] == "-" and "/" in run:
+        return []  # a line of a diff, or a directory named so: which of them cannot be told
     run = run.rstrip("./").lstrip("-+@")
     if run.endswith(("-", "+", "~", "@")) or "..." in run:
         return []  # what is left of a pattern, or of a word that somebody cut

@@ -8,6 +8,7 @@ Rule 3: programs are no prose: what stands between fences is not quoted.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -23,6 +24,8 @@ LINE: Final = 240
 READ: Final = 4_000
 """Of a longer text so many characters at its beginning and at its end are read as prose."""
 ASKED: Final = "user asked"
+EARLIER: Final = "earlier"
+"""Who says a line of a summary that somebody else wrote."""
 GAP: Final = " … "
 """Between two pieces of one entry that do not follow one another."""
 
@@ -154,3 +157,19 @@ def joined(quoted: Sequence[Piece]) -> str:
         between = "" if not text else " " if follows or text.endswith(" …") else GAP
         text, last = f"{text}{between}{piece.text}", piece.order
     return text
+
+
+def quotations(quoted: Sequence[Piece]) -> list[str]:
+    """The lines that quote, in the order of the log; what somebody else wrote comes first."""
+    foreign = sorted((piece.order, piece.text) for piece in quoted if piece.role == EARLIER)
+    told = [f"- {role}: {joined(held)} #{seq}" for (seq, role), held in by_line(quoted).items()]
+    return [text for _, text in foreign] + told
+
+
+def by_line(quoted: Sequence[Piece]) -> dict[tuple[int, str], list[Piece]]:
+    """The pieces that stand on one line together, in the order of the log."""
+    lines: dict[tuple[int, str], list[Piece]] = defaultdict(list)
+    for piece in quoted:
+        if piece.role != EARLIER:
+            lines[piece.seq, piece.role].append(piece)
+    return dict(sorted(lines.items()))

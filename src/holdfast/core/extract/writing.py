@@ -10,7 +10,6 @@ Rule 4: run again on what it wrote it changes nothing; with more said since, wha
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
@@ -19,11 +18,12 @@ from msgspec.structs import replace
 
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import index
-from holdfast.core.extract.carried import EARLIER, HEADING, INDEX, Carried, carried
+from holdfast.core.extract.carried import HEADING, INDEX, Carried, carried
 from holdfast.core.extract.choosing import choose
 from holdfast.core.extract.names import PRINTED, SAID, Names, is_public, values
-from holdfast.core.extract.pieces import ASKED, Piece, joined, pieces
-from holdfast.core.ledger import current, objections
+from holdfast.core.extract.pieces import ASKED, Piece, pieces, quotations
+from holdfast.core.extract.standing import standing
+from holdfast.core.ledger import current
 from holdfast.core.ledger.matching import plain
 from holdfast.core.text import searchable
 from holdfast.model.ledger import Ledger
@@ -38,8 +38,6 @@ LEAST: Final = 0.02
 """A name less likely to come again is not told."""
 OPEN: Final = 8.0
 """What the beginning of an open request is worth more."""
-STALE: Final = ("status", "file-state")
-"""What is held against a quotation that was true once and is not any more."""
 _FRAME: Final = estimate(f"{HEADING}\n\n{INDEX}\n") + 4
 
 
@@ -66,8 +64,7 @@ def extract(
     room = max(share, budget - _FRAME - _size(ranked))
     said = _raised(_candidates(entries, before, newest, beside), ledger)
     quoted = choose(said, names, told, room - _FRAME // 2)
-    quoted = _borne_out(quoted, ledger)
-    return _fitted(quoted, ranked, names, budget)
+    return _fitted(standing(quoted, ledger), ranked, names, budget)
 
 
 def _names(entries: Sequence[Entry], before: Carried, newest: int) -> Names:
@@ -134,19 +131,6 @@ def _raised(candidates: Iterable[Piece], ledger: Ledger | None) -> Iterator[Piec
         yield piece
 
 
-def _borne_out(quoted: list[Piece], ledger: Ledger | None) -> list[Piece]:
-    """Without quotations that contradict what the log says by now, read as they will stand."""
-    if ledger is None:
-        return quoted
-    text = "\n".join(_quotations(quoted))
-    wrong = [one.text for one in objections(ledger, text, text) if one.rule in STALE]
-    return [piece for piece in quoted if not any(_overlap(piece.text, words) for words in wrong)]
-
-
-def _overlap(one: str, other: str) -> bool:
-    return one in other or other in one
-
-
 def _fitted(quoted: list[Piece], ranked: list[str], names: Names, budget: int) -> str:
     """As many of the names as fit beside the quotations; fewer quotations where these do not."""
     while quoted and estimate(_written(quoted, (), names)) > budget:
@@ -166,16 +150,5 @@ def _fitted(quoted: list[Piece], ranked: list[str], names: Names, budget: int) -
 
 
 def _written(quoted: Sequence[Piece], listed: Sequence[str], names: Names) -> str:
-    told, where = _quotations(quoted), index.lines(listed, names.places)
+    told, where = quotations(quoted), index.lines(listed, names.places)
     return "\n".join(((HEADING, *told) if told else ()) + ((INDEX, *where) if where else ()))
-
-
-def _quotations(quoted: Sequence[Piece]) -> list[str]:
-    """The lines that quote, in the order of the log; what somebody else wrote comes first."""
-    foreign = sorted((piece.order, piece.text) for piece in quoted if piece.role == EARLIER)
-    lines: dict[tuple[int, str], list[Piece]] = defaultdict(list)
-    for piece in quoted:
-        if piece.role != EARLIER:
-            lines[piece.seq, piece.role].append(piece)
-    told = [f"- {role}: {joined(lines[seq, role])} #{seq}" for seq, role in sorted(lines)]
-    return [text for _, text in foreign] + told
