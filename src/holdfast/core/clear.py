@@ -20,7 +20,7 @@ from holdfast.core.ledger.dialects import TOOLS
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
 from holdfast.model.decision import Decision
-from holdfast.model.log import Entry, PartRef
+from holdfast.model.log import Entry, PartRef, Trigger
 from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolResult
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Prune, Step
@@ -218,13 +218,20 @@ def planned(
         step=step,
         epoch=now.view.folded.epoch,
         policy=now.policy.name,
-        trigger=now.trigger,
+        trigger=_trigger(now, step),
         clears=tuple(refs),
         before=before,
         promised=freed,
         decision=decision,
         reason=reason,
     )
+
+
+def _trigger(now: Situation, step: Step) -> Trigger:
+    """What set a step off: of itself, the time that has passed."""
+    waits = {"thinking": now.policy.thinking, "microcompact": now.policy.microcompact}.get(step)
+    idle = waits is not None and bool(waits.idle) and now.trigger == "auto"
+    return "idle" if idle else now.trigger
 
 
 def worth(now: Situation, first: int, saved: int, written: int = 0, asked: int = 0) -> Decision:

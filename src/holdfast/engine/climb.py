@@ -175,7 +175,8 @@ class Climb:
         )
         if trigger != "auto" or not now.over:
             return now
-        return replace(now, trigger="switch" if previous else "overflow")
+        resumed = "resume" if scene.session.resumed else "overflow"
+        return replace(now, trigger="switch" if previous else resumed)
 
     def _previous(self) -> str:
         """The model that was spoken to before, where it holds more than this one."""

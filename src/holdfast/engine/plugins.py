@@ -37,6 +37,8 @@ COUNTERS = {
 
 CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
 
+POLICIES = "holdfast.policies:names"
+
 ALIASES = {"openai": "openai-responses", "google": "gemini", "claude": "anthropic"}
 
 FILES = {"sqlite": "holdfast.stores.location:file_at"}
@@ -109,6 +111,11 @@ def endpoint(provider: str, model: str = "", *, key: str = "", url: str = "") ->
 def catalogue() -> Catalogue:
     """What is known of models, and which policies there are."""
     return _load(CATALOGUE)()
+
+
+def policies() -> tuple[str, ...]:
+    """The names of the policies that come with Holdfast."""
+    return cast("tuple[str, ...]", _load(POLICIES)())
 
 
 def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:

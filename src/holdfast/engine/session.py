@@ -66,6 +66,8 @@ class OpenSession(Writer):
         self.ledgers = Ledgers(engine.store.log)
         self.upkeep = upkeep
         self.ahead = Ahead()
+        self.resumed = session.head > 0
+        """Whether it was there before, and no window has been prepared since it was opened."""
         self.spawn, self.pause = engine.spawn, engine.pause
         self.again = lambda: OpenSession(engine, self._session, "raise", upkeep=upkeep)
 

@@ -18,7 +18,7 @@ from holdfast.core.extract import extract
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
 from holdfast.core.transcript import chunks, told
-from holdfast.core.truncate import shown
+from holdfast.core.truncate import shorten, shown
 from holdfast.engine import load
 from holdfast.engine.asking import Answer, Guard, Question, ask, room_for
 from holdfast.engine.flight import Flight
@@ -38,6 +38,12 @@ PIECES = 16
 
 ROOMY = 2
 """A model may write this many times the tokens that are wanted: its own may be smaller."""
+
+FRAME = 256
+"""What stands around a piece in its question."""
+
+SMALLEST = 256
+"""A model that cannot be told so many tokens at once is not asked."""
 
 CHECKED = 8 * 1024 * 1024
 """So many characters of what is covered are kept at hand to check a summary against."""
@@ -69,6 +75,8 @@ class Summaries:
         self._plan = plan
         self._now = now
         self._flight = flight
+        self._finer = 1
+        """How many times smaller the pieces are, since a model said that they were too large."""
         self._guard = Guard(scene.session, scene.policy)
 
     async def write(self, most: int, focus: str) -> None:
@@ -85,6 +93,7 @@ class Summaries:
                     self._plan.summary, self._plan.model = draft.text, profile.name
                     return
                 self._refuse(missing)
+                self._finer *= 2 if draft.answer.overflow else 1
                 if draft.answer.error and not draft.answer.overflow:
                     break  # it is not there: asking it again at once is asking for nothing
 
@@ -125,10 +134,13 @@ class Summaries:
         prompt = self._prompt(most, focus, missing)
         if draft := await self._continued(profile, prompt, most):
             return draft
-        so_far, covered, shrink = "\n\n".join(self._earlier()), "", 1
-        room = room_for(profile, most * ROOMY) - estimate(prompt) - most - 256
+        whole = room_for(profile, most * ROOMY) - estimate(prompt) - FRAME
+        so_far, covered = shorten("\n\n".join(self._earlier()), whole // 2, "it"), ""
+        room = (whole - max(estimate(so_far), most)) // self._finer
+        if room < SMALLEST:
+            return Draft(answer=Answer(error=f"{profile.name} holds too little to be asked"))
         last = Answer()
-        async for piece in self._pieces(max(room, 256) // shrink):
+        async for piece in self._pieces(room):
             last = await self._ask(profile, prompt, _body(so_far, piece), most)
             so_far = answer(last.text)
             covered = (covered + "\n" + piece)[-CHECKED:]
@@ -136,7 +148,8 @@ class Summaries:
                 break
         if self._rule.verify and so_far and not last.error:
             checking = self._scene.session.catalogue.prompt(self._rule.verify)
-            last = await self._ask(profile, checking, _body(so_far, covered), most, "verify")
+            seen = _body(so_far, shorten(covered, room, "it"))
+            last = await self._ask(profile, checking, seen, most, "verify")
             so_far = answer(last.text)
         return Draft(text=so_far, answer=last, covered="\n".join((covered, *self._earlier())))
 

@@ -119,6 +119,7 @@ class Turns:
             trial = Preparation(session, given, profile, policy)  # it fits, or nothing is written
             await _fitting(trial, policy, write=False, compact=compact)
         ready = await _fitting(turn, policy, write=write, compact=compact)
+        session.resumed = session.resumed and not write
         kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
         made = PreparedWindow(
             ready.window,
