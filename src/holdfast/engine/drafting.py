@@ -28,7 +28,7 @@ from holdfast.model.span import Span, Spans, union, within, without
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
 
-LEDGER = 0.4
+LEDGER = 0.3
 EXPAND = 0.1
 """The shares of a summary that the ledger and the list of what can be expanded take at most."""
 
@@ -101,11 +101,11 @@ class Drafting:
             writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
         if not plan.summary and (not self.asks or _does_without(rule, now)):
-            plan.summary = self._extracted(plan, now, left)
+            plan.summary = self._extracted(plan, now, ledger, left)
 
-    def _extracted(self, plan: Plan, now: Situation, budget: int) -> str:
+    def _extracted(self, plan: Plan, now: Situation, ledger: Ledger, budget: int) -> str:
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
-        return extract(covered, earlier(now.summaries), budget)
+        return extract(covered, earlier(now.summaries), budget, ledger=ledger, beside=plan.ledger)
 
 
 def _does_without(rule: Summarise, now: Situation) -> bool:
