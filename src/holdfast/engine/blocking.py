@@ -14,7 +14,7 @@ from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import drive, drive_all
 from holdfast.engine.turns import Asking
 from holdfast.engine.window import PreparedWindow
-from holdfast.model.ledger import Ledger
+from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult
 from holdfast.model.plan import Plan
@@ -126,6 +126,10 @@ class BlockingSession:
     def ledger(self) -> Ledger:
         """The exact facts of the session, computed from its log."""
         return drive(self._inner.ledger())
+
+    def retention(self, marker: str | int = "") -> Report:
+        """What a summary that stands kept of every item of the ledger."""
+        return drive(self._inner.retention(marker))
 
     def recall(self, handle: str, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""

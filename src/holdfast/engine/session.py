@@ -20,13 +20,14 @@ from holdfast.engine.explaining import (
 )
 from holdfast.engine.ledgers import Ledgers
 from holdfast.engine.recalling import Recalled
+from holdfast.engine.retained import retained
 from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
-from holdfast.model.ledger import Ledger
+from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import (
     Context,
     Entry,
@@ -132,6 +133,11 @@ class OpenSession(Writer):
         view = await self.view()
         summaries = await load.summaries(self.store.log, view)
         return current(await self.ledgers.at(self.id, view.last, summaries))
+
+    async def retention(self, marker: str | int = "") -> Report:
+        """What a summary that stands kept of every item of the ledger; of the newest, if none is
+        named."""
+        return await retained(self, marker)
 
     async def recall(self, handle: str, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""

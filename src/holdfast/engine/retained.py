@@ -1,0 +1,42 @@
+"""What a compaction that stands kept of every item of the ledger, told again from its marker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.core.ledger import retention
+from holdfast.engine.ledgers import unpacked
+from holdfast.engine.load import every_marker
+from holdfast.errors import Misuse
+from holdfast.model.ledger import Report
+from holdfast.model.log import Entry, Summary
+from holdfast.model.span import Span, union, without
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+
+async def retained(session: OpenSession, marker: str | int = "") -> Report:
+    """What became of the facts when a summary was made, the newest that stands if none is named."""
+    body = (await _summary(session, marker)).body
+    assert isinstance(body, Summary)
+    if not body.facts:
+        raise Misuse(f"the summary has no ledger beside it: it was made by {body.step!r}")
+    kept = tuple(Span(seq, seq) for seq in body.kept)
+    seen = union(without(body.folded.visible, body.covers), kept)
+    text = "\n\n".join(filter(None, (body.text, body.ledger, body.expand)))
+    return retention(unpacked(body.facts), text, visible=seen)
+
+
+async def _summary(session: OpenSession, marker: str | int) -> Entry:
+    if marker == "":
+        standing = (await session.view()).folded.summaries
+        known = await every_marker(session.store.log, session.id)
+        found = [entry for entry in known if entry.seq in standing]
+        if not found:
+            raise Misuse("nothing was summarised, so nothing had to be retained")
+        return found[-1]
+    entry = await session.entry(marker)
+    if not isinstance(entry.body, Summary):
+        raise Misuse(f"entry {entry.seq} is no summary; `holdfast context` lists them")
+    return entry
