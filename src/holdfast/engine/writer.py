@@ -105,12 +105,14 @@ class Writer:
             body, provider=provider, model=model, request=request, completed=completed,
             created=created, parent=parent,
         )  # fmt: skip
-        told = replace(call, entry=draft.id) if call else None
-        return (await self._append((draft,), key=key, call=told, epoch=epoch))[0]
+        told, said = replace(call, entry=draft.id) if call else None, isinstance(body, Message)
+        return (await self._append((draft,), said, key=key, call=told, epoch=epoch))[0]
 
     async def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
         """Append several messages or markers, all or none."""
-        return await self._append(tuple(self._draft(body) for body in bodies), key=key)
+        drafts = tuple(map(self._draft, bodies))
+        said = sum(isinstance(draft.body, Message) for draft in drafts)
+        return await self._append(drafts, said, key=key)
 
     async def refresh(self) -> Session:
         """Look again: others may have gone on."""
@@ -150,18 +152,19 @@ class Writer:
     async def _append(
         self,
         drafts: tuple[Draft, ...],
+        said: int,
         *,
         key: str = "",
         call: Call | None = None,
         epoch: int | None = None,
     ) -> tuple[Entry, ...]:
+        """Append drafts, so many of them messages and the others markers."""
         if waiting := self._lock.acquire():
             await waiting
         try:
             if self._doubtful:
                 await self._settle()
-            said = [draft for draft in drafts if isinstance(draft.body, Message)]
-            if len(said) < len(drafts):
+            if said < len(drafts):
                 await self._check(drafts)
                 drafts, epoch = await self._complete(drafts, epoch)
             last = self._session.last_message if said else None
