@@ -10,6 +10,7 @@ import holdfast
 from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.doors import Holdfast
 from holdfast.engine.plans import reviewed, taken
+from holdfast.engine.threaded import drive
 from holdfast.errors import Ambiguous, Conflict, Misuse, Unknown
 from holdfast.model.log import Clear, PartRef, Pin, Redo, Undo
 from holdfast.model.message import assistant
@@ -153,8 +154,11 @@ def test_an_edited_summary_is_held_against_the_ledger_again(hf: Holdfast) -> Non
     session = worked(hf)
     plan = session.plan()
     plan.summary = "The file src/invented.py was changed, and `make all` exits with 0."
-    assert reviewed(plan, session.view()).objections
+    drive(reviewed(session.store.log, session.view(), plan))
+    assert {one.rule for one in plan.objections} >= {"invented-path"}
     assert plan.report
+    plan.summary = "Question 3 was about src/part_3.py, and part number 3 is fine."
+    assert drive(reviewed(session.store.log, session.view(), plan)).objections == ()
 
 
 def test_a_pin_is_made_once_and_ended_by_any_of_its_names(hf: Holdfast, tmp_path: Path) -> None:

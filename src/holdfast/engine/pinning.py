@@ -52,12 +52,18 @@ async def unpin(session: OpenSession, name: str) -> Entry:
         one for one in pins if name and one.fact.startswith(name)
     ]
     if not found:
-        known = [name for one in pins for name in _names(one)]
         do = f"Pinned: {', '.join(map(label, pins))}" if pins else "Nothing is pinned."
-        raise Unknown("pin", name, most_alike(name, known), do)
+        raise Unknown("pin", name, _nearest(name, pins), do)
     if len(found) > 1:
         raise Ambiguous("pin", name, (found[0].id, found[1].id), len(found))
     return await session.append(Unpin(pin=found[0].id))
+
+
+def _nearest(name: str, pins: Sequence[Pinned]) -> tuple[str, ...]:
+    """The pin that is called most like this; a fact is called by its beginning."""
+    known = [own for one in pins for own in _names(one)]
+    begun = {one.fact[: len(name)]: one.fact for one in pins if one.fact}
+    return most_alike(name, known) or tuple(begun[own] for own in most_alike(name, [*begun]))
 
 
 def _same(one: Pinned, other: Pinned) -> bool:

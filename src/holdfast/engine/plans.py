@@ -8,20 +8,25 @@ from holdfast.core.estimate import estimate
 from holdfast.core.fold import in_force, undone
 from holdfast.core.ledger import objections, retention
 from holdfast.core.markers import REVERSIBLE
+from holdfast.core.transcript import told
+from holdfast.engine import load
 from holdfast.engine.climb import Climb
 from holdfast.engine.focus import written_down
 from holdfast.engine.ledgers import unpacked
-from holdfast.engine.load import every_marker
 from holdfast.engine.nearby import seq_of
 from holdfast.errors import Conflict, Misuse
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
 from holdfast.model.span import Span, union, without
 from holdfast.model.view import View
+from holdfast.ports import Log
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
     from holdfast.engine.turns import Asking
+
+CHECKED = 8 * 1024 * 1024
+"""So many characters of what is covered a summary is checked against."""
 
 
 async def plan(
@@ -42,11 +47,14 @@ async def plan(
     counting = await preparation.counting(write=False)
     view = await session.view()
     climb = Climb(preparation.scene, counting, write=True)
-    told = written_down(session.info.directory).text
-    focus = "\n\n".join(filter(None, (focus, told)))
+    written = written_down(session.info.directory).text
+    focus = "\n\n".join(filter(None, (focus, written)))
     made = await climb.planned(view, focus=focus, since=first, upto=last)
     if made is None:
         raise Misuse(_nothing(first, last))
+    against = made.objections  # what was held against summaries that were not accepted
+    made = await reviewed(session.store.log, view, made)
+    made.objections = against
     return made
 
 
@@ -63,15 +71,35 @@ def taken(made: Plan) -> int:
     return sum(map(estimate, (made.summary, made.ledger, made.expand)))
 
 
-def reviewed(made: Plan, view: View) -> Plan:
-    """The plan with its summary, which somebody edited, held against the ledger anew."""
-    text = "\n\n".join(filter(None, (made.summary, made.ledger, made.expand)))
+async def reviewed(log: Log, view: View, made: Plan) -> Plan:
+    """The plan with its summary held against the ledger, and against all that was said, anew."""
+    if not made.facts:
+        return made
+    known, covered = unpacked(made.facts), await _covered(log, view, made)
     kept = tuple(Span(seq, seq) for seq in made.kept)
     visible = union(without(view.spans, made.covers), kept)
-    known = unpacked(made.facts)
-    made.report = retention(known, text, visible=visible)
-    made.objections = tuple(objections(known, made.summary, visible=visible))
+    text = "\n\n".join(filter(None, (made.summary, made.ledger, made.expand)))
+    made.report = retention(known, text, visible=visible, covered=covered)
+    made.objections = tuple(objections(known, made.summary, covered, visible))
     return made
+
+
+async def _covered(log: Log, view: View, made: Plan) -> str:
+    """What a summary stands for, as text, the summaries it carries on included."""
+    texts, held = list[str](), 0
+    spans = union(made.covers, tuple(Span(seq, seq) for seq in made.merges))
+    async for page in load.pages(log, view.session.id, spans):
+        texts += [_text(entry, made) for entry in page]
+        held += sum(map(len, texts[-len(page) :]))
+        if held > CHECKED:
+            break
+    return "\n".join(texts)[-CHECKED:]
+
+
+def _text(entry: Entry, made: Plan) -> str:
+    if isinstance(entry.body, Summary):
+        return entry.body.text + entry.body.ledger if entry.seq in made.merges else ""
+    return told(entry)
 
 
 async def apply(session: OpenSession, made: Plan) -> Entry:
@@ -96,7 +124,7 @@ async def apply(session: OpenSession, made: Plan) -> Entry:
 
 async def undo(session: OpenSession, marker: str | int = "") -> Entry:
     """Put a compaction out of force, the newest where none is named; all it hid comes back."""
-    known = in_force(await every_marker(session.store.log, session.id))
+    known = in_force(await load.every_marker(session.store.log, session.id))
     standing = [e for e in known if isinstance(e.body, (Summary, Clear))]
     if marker == "":
         if not standing:
@@ -111,7 +139,7 @@ async def undo(session: OpenSession, marker: str | int = "") -> Entry:
 
 async def redo(session: OpenSession, marker: str | int = "") -> Entry:
     """Put a compaction that was undone in force again, the last one undone where none is named."""
-    known = await every_marker(session.store.log, session.id)
+    known = await load.every_marker(session.store.log, session.id)
     found = [entry.seq for entry in undone(known)]
     if marker == "":
         if not found:

@@ -67,13 +67,13 @@ async def _whole(session: OpenSession, handle: str) -> str:
         head = (await session.refresh()).head
         spans = (Span(max(named.first, 1), min(named.last, head)),)
         if spans[0].empty:
-            raise Unknown("entry", handle, (f"#{head}",) if head else (), "which is the last one")
+            raise Unknown("entry", handle, (f"#{head}",) if head else (), "That is the last one.")
         read = await load.read(session.store.log, session.id, spans)
         return "\n\n".join(filter(None, map(_entry, read)))
     seq = await session.store.log.locate(session.id, named.entry)
     if seq is None:
         near = tuple(f"prt_{id}" for id in await alike(session, named.entry))
-        raise Unknown("handle", handle, near, "search_history finds what was said")
+        raise Unknown("handle", handle, near, "A search of the session finds what was said.")
     (entry,) = await session.store.log.read(session.id, (Span(seq, seq),))
     return _entry(entry) if named.ordinal < 0 else _part(entry, named, handle)
 
