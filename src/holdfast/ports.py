@@ -279,6 +279,37 @@ class Counter(Protocol):
     def close(self) -> None: ...
 
 
+class Flow(Protocol):
+    """An answer as it comes."""
+
+    async def read(self) -> bytes:
+        """The next piece; empty at its end."""
+        ...
+
+    async def close(self) -> None:
+        """Let it go, finished or not: the other side is told that nobody listens any more."""
+        ...
+
+
+class Provider(Protocol):
+    """One provider's models, in one wire format, over a transport that has its key."""
+
+    blocking: ClassVar[bool]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def format(self) -> str:
+        """The wire format its requests are written in."""
+        ...
+
+    async def begin(self, request: dict[str, Any]) -> Flow:
+        """Send a request that streams; whatever fails is a ProviderError that says what to do."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Transport(Protocol):
     """Sends requests to one provider, with its key, and to nobody else."""
 
@@ -289,6 +320,10 @@ class Transport(Protocol):
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """The body of the answer; whatever fails is a ProviderError that says what to do."""
+        ...
+
+    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> Flow:
+        """The same, piece by piece; an answer that is none fails here, before the first piece."""
         ...
 
     def close(self) -> None: ...

@@ -13,7 +13,7 @@ from typing import Any, cast
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
-from holdfast.ports import Catalogue, Codec, Counter, Store
+from holdfast.ports import Catalogue, Codec, Counter, Provider, Store
 
 STORES = {
     "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
@@ -105,6 +105,14 @@ def endpoint(provider: str, model: str = "", *, key: str = "", url: str = "") ->
     """What counts for a provider by asking it; key and address are those its SDK would use."""
     transport = _load("holdfast.providers.transport:HttpTransport")(provider, key=key, url=url)
     return cast(Counter, _load("holdfast.counters.provider:ProviderCounter")(transport, model))
+
+
+def provider(name: str, format: str, *, key: str = "", url: str = "") -> Provider:
+    """Whom to talk to; key and address are those the provider's own SDK would use."""
+    transport = _load("holdfast.providers.transport:HttpTransport")(
+        name, key=key, url=url, seconds=_load("holdfast.providers.speaking:SECONDS")
+    )
+    return cast(Provider, _load("holdfast.providers.speaking:HttpProvider")(transport, format))
 
 
 @cache

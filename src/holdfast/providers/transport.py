@@ -8,7 +8,8 @@ Rule 3: what goes wrong is told once, here, as a ProviderError; nobody above has
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -90,38 +91,50 @@ class HttpTransport:
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """Send it, and take the answer; a ProviderError says what to do where that fails."""
-        if not self._key:
-            raise Denied(
-                f"no key for {self.provider}; set {self._service.keys[0]}", provider=self.provider
-            )
-        client = self._opened()
-        import httpx2
-
-        try:
+        client = self._ready()
+        with _mapped(self.provider, self._seconds):
             answer = self._send(client, path, body, headers)
-        except httpx2.TimeoutException as late:
-            raise Unreachable(
-                f"{self.provider} did not answer within {self._seconds:g} s; try again",
-                provider=self.provider,
-            ) from late
-        except (httpx2.HTTPError, httpx2.InvalidURL) as failed:
-            raise Unreachable(
-                f"{self.provider} cannot be reached: {failed}; check the network, then try again",
-                provider=self.provider,
-            ) from failed
         if answer[0] == 200:
             return answer[1]
         raise failure(self.provider, *answer)
 
-    def _send(
-        self, client: Client, path: str, body: bytes, headers: Mapping[str, str]
-    ) -> tuple[int, bytes, Mapping[str, str]]:
-        told = {
+    def _ready(self) -> Client:
+        """The connection, with a key; only a compatible server on this machine may want none."""
+        if not self._key and not (self.provider == "openai" and is_local(self._url)):
+            raise Denied(
+                f"no key for {self.provider}; set {self._service.keys[0]}", provider=self.provider
+            )
+        return self._opened()
+
+    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> HttpFlow:
+        """Send it, and take the answer piece by piece."""
+        client = self._ready()
+        with _mapped(self.provider, self._seconds):
+            sent = client.build_request(
+                "POST", f"{self._url}{path}", content=body, headers=self._told(headers)
+            )
+            answer = client.send(sent, stream=True)
+            if answer.status_code != 200:
+                try:
+                    said = self._read(answer)
+                finally:
+                    answer.close()
+                raise failure(self.provider, answer.status_code, said, answer.headers)
+        return HttpFlow(self.provider, answer, self._seconds)
+
+    def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
+        known = {self._service.header: f"{self._service.prefix}{self._key}"} if self._key else {}
+        return {
             **headers,
             **dict(self._service.fixed),
             "content-type": "application/json",
-            self._service.header: f"{self._service.prefix}{self._key}",
+            **known,
         }
+
+    def _send(
+        self, client: Client, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[int, bytes, Mapping[str, str]]:
+        told = self._told(headers)
         with client.stream("POST", f"{self._url}{path}", content=body, headers=told) as answer:
             return answer.status_code, self._read(answer), answer.headers
 
@@ -150,6 +163,47 @@ class HttpTransport:
             self._client = None
 
 
+class HttpFlow:
+    """A streamed answer."""
+
+    def __init__(self, provider: str, answer: Response, seconds: float) -> None:
+        self._provider, self._answer, self._seconds = provider, answer, seconds
+        self._pieces = answer.iter_bytes()
+        self.headers: Mapping[str, str] = answer.headers
+
+    async def read(self) -> bytes:
+        """The next piece; empty at its end."""
+        with _mapped(self._provider, self._seconds):
+            return next(self._pieces, b"")
+
+    async def close(self) -> None:
+        """Let it go, finished or not."""
+        self._answer.close()
+
+
+@contextmanager
+def _mapped(provider: str, seconds: float) -> Iterator[None]:
+    """What the network does, said once as what to do about it."""
+    import httpx2
+
+    try:
+        yield
+    except httpx2.TimeoutException as late:
+        raise Unreachable(
+            f"{provider} did not answer within {seconds:g} s; try again", provider=provider
+        ) from late
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as failed:
+        raise Unreachable(
+            f"{provider} cannot be reached: {failed}; check the network, then try again",
+            provider=provider,
+        ) from failed
+
+
+def is_local(url: str) -> bool:
+    """Whether an address is on this machine."""
+    return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
+
+
 def key_of(provider: str) -> str:
     """The key that the environment holds for a provider; empty where it holds none."""
     return next(filter(None, map(os.environ.get, SERVICES[provider].keys)), "")
@@ -158,7 +212,7 @@ def key_of(provider: str) -> str:
 def _origin(url: str) -> str:
     """Where paths begin, without the version; plain HTTP is for this machine only."""
     parts = urlsplit(url)
-    local = parts.hostname in ("127.0.0.1", "::1", "localhost")
+    local = is_local(url)
     if not parts.hostname or parts.scheme not in (("http", "https") if local else ("https",)):
         raise Misuse(f"{url!r} is no address a key may be sent to; it must begin with https://")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"

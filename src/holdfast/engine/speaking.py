@@ -1,0 +1,93 @@
+"""One call of a model: sent, streamed, and recorded exactly once, however it ends.
+
+Rule 1: what came is kept, be it cut short; a reply that was cut is recorded as aborted.
+Rule 2: what fails before a word has come is tried again, after what the provider says or longer
+        and longer; what failed behind it is not, since it was paid for.
+Rule 3: a refusal that we know a remedy for is remembered, and the window is prepared again, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Unpack
+
+from holdfast.engine.plugins import codec
+from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
+from holdfast.model.log import Entry
+from holdfast.model.reply import Delta
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+    from holdfast.engine.turns import Asking
+    from holdfast.engine.window import PreparedWindow
+    from holdfast.ports import Flow, Provider
+
+TRIES = 5
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 60.0
+
+Heard = Callable[[Delta], None]
+"""Told of each piece of a reply as it comes."""
+
+
+async def speak(
+    session: OpenSession,
+    provider: Provider,
+    hear: Heard | None = None,
+    options: dict[str, Any] | None = None,
+    **asking: Unpack[Asking],
+) -> Entry:
+    """Prepare the window, send it, and append what comes back."""
+    window = await session.window(**asking)
+    try:
+        return await _spoken(session, provider, window, hear, options or {})
+    except (Overflow, Rejected) as refusal:
+        if await session.refused(str(refusal), provider=provider.name) is None:
+            raise
+    window = await session.window(**asking)
+    return await _spoken(session, provider, window, hear, options or {})
+
+
+async def _spoken(
+    session: OpenSession,
+    provider: Provider,
+    window: PreparedWindow,
+    hear: Heard | None,
+    options: dict[str, Any],
+) -> Entry:
+    request = window.request(provider.format, **{"stream": True, **options})
+    flow = await _begun(session, provider, request)
+    decoder = codec(provider.format).decoder()
+    entry, broken = None, None
+    try:
+        while data := await flow.read():
+            for delta in decoder.feed(data):
+                if hear:
+                    hear(delta)
+    except ProviderError as failed:
+        broken = failed  # what came until then is kept, as a reply that was cut short
+    finally:
+        await flow.close()
+        reply = decoder.close()
+        if reply.message.parts:
+            entry = await session.turns.record(reply, provider.format)
+    if entry is None:
+        said = reply.error or "it ended before a word had come"
+        raise broken or Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
+    return entry
+
+
+async def _begun(session: OpenSession, provider: Provider, request: dict[str, Any]) -> Flow:
+    """Send it; what passes by itself is waited for."""
+    wait = FIRST_PAUSE
+    for _ in range(TRIES - 1):
+        try:
+            return await provider.begin(request)
+        except (Throttled, Unreachable) as later:
+            told = later.after if isinstance(later, Throttled) else None
+            if told is not None and told > LONGEST_PAUSE:
+                raise
+            if session.pause:
+                await session.pause(wait if told is None else told)
+            wait = min(wait * 2, LONGEST_PAUSE)
+    return await provider.begin(request)

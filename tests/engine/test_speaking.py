@@ -1,0 +1,127 @@
+"""Talking to a provider: a real server on this machine, streams, failures, refusals."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import Holdfast
+from holdfast.engine.plugins import provider
+from holdfast.engine.speaking import speak
+from holdfast.engine.threaded import drive
+from holdfast.errors import Denied, Unreachable
+from holdfast.model.message import Message, ToolCall
+from holdfast.model.reply import Delta
+from holdfast.testing import StrictServer
+from holdfast.testing.strict.script import Ask, Think, answer
+
+WHO = {
+    "anthropic": ("anthropic", "claude-sonnet-4-6"),
+    "openai-responses": ("openai", "gpt-5"),
+    "openai-chat": ("openai", "gpt-4o"),
+    "gemini": ("google", "gemini-2.5-pro"),
+}
+
+
+@pytest.fixture
+def hf(tmp_path: Path) -> Iterator[Holdfast]:
+    with holdfast.open(tmp_path / "log.db") as opened:
+        yield opened
+
+
+def session(hf: Holdfast, format: str) -> Any:
+    return hf.session(model=WHO[format][1])._inner  # type: ignore[reportPrivateUsage]
+
+
+def spoken(s: Any, server: StrictServer, format: str, hear: Any = None, **asking: Any) -> Any:
+    name = WHO[format][0]
+    with closing(provider(name, format, key="sk-test", url=server.url(name))) as to:
+        return drive(speak(s, to, hear, **asking))
+
+
+@pytest.mark.parametrize("format", WHO)
+def test_a_turn_with_a_tool(hf: Holdfast, format: str) -> None:
+    def script(asked: Any) -> Any:
+        if "42 files" in str(asked.body):
+            return answer("There are 42.")
+        return answer(Think("let me look"), "Looking.", Ask("list", {"path": "src"}))
+
+    with StrictServer(script) as server:
+        s, heard = session(hf, format), list[Delta]()
+        drive(s.user("how many files?"))
+        tools = [{"name": "list", "description": "List.", "input_schema": {"type": "object"}}]
+        first = spoken(s, server, format, heard.append, tools=tools)
+        body = first.body
+        assert isinstance(body, Message)
+        (call,) = body.calls
+        assert isinstance(call, ToolCall)
+        assert "Looking." in "".join(delta.text for delta in heard)
+        drive(s.tool_result(call.id, "42 files", name="list"))
+        last = spoken(s, server, format, tools=tools)
+        assert last.body.text == "There are 42."  # type: ignore[union-attr]
+        assert s.cost > 0
+        assert not [one for one in server.asked if one.rule]
+
+
+@pytest.mark.parametrize("format", WHO)
+def test_what_is_busy_is_asked_again(hf: Holdfast, format: str) -> None:
+    busy = answer(status=429, error="slow down", headers={"retry-after": "0"})
+    answers = iter([busy, busy, answer("Here I am.")])
+    with StrictServer(lambda asked: next(answers)) as server:
+        s = session(hf, format)
+        drive(s.user("hello"))
+        entry = spoken(s, server, format)
+        assert entry.body.text == "Here I am."  # type: ignore[union-attr]
+        assert len(server.asked) == 3
+
+
+def test_a_stream_that_breaks_off_is_kept_and_counted_once(hf: Holdfast) -> None:
+    with StrictServer(lambda asked: answer("A long answer " * 30, cut=2_000)) as server:
+        s = session(hf, "anthropic")
+        drive(s.user("hello"))
+        entry = spoken(s, server, "anthropic")
+        assert entry.completed is None
+        assert entry.body.text.startswith("A long answer")  # type: ignore[union-attr]
+        (call,) = drive(s.store.calls.newest(s.id))
+        assert call.outcome == "aborted"
+        drive(s.user("go on"))
+        assert drive(s.window()).request("anthropic")
+
+
+def test_an_overflow_is_learned_from_and_the_window_made_smaller(hf: Holdfast) -> None:
+    def script(asked: Any) -> Any:
+        if len(str(asked.body)) > 40_000:
+            said = "prompt is too long: 213456 tokens > 8000 maximum"
+            return answer(status=400, error=said)
+        return answer("Fine.")
+
+    with StrictServer(script) as server:
+        s = session(hf, "anthropic")
+        for n in range(60):
+            drive(s.user(f"{n} " + "word " * 200))
+            drive(s.append(holdfast.assistant("ok")))
+        drive(s.user("and now?"))
+        entry = spoken(s, server, "anthropic")
+        assert entry.body.text == "Fine."  # type: ignore[union-attr]
+        assert len(server.asked) == 2
+
+
+def test_a_wrong_key_is_said_and_not_tried_again(hf: Holdfast) -> None:
+    with StrictServer(lambda asked: answer(status=401, error="invalid x-api-key")) as server:
+        s = session(hf, "anthropic")
+        drive(s.user("hello"))
+        with pytest.raises(Denied, match="check the key"):
+            spoken(s, server, "anthropic")
+        assert len(server.asked) == 1
+
+
+def test_a_stream_without_a_word_appends_nothing(hf: Holdfast) -> None:
+    with StrictServer(lambda asked: answer("words", cut=40)) as server:
+        s = session(hf, "anthropic")
+        drive(s.user("hello"))
+        with pytest.raises(Unreachable):
+            spoken(s, server, "anthropic")
+        assert s.info.head == 1
