@@ -1,13 +1,14 @@
 """Fit and judge the weights of `holdfast.core.estimate` against the exact counts of o200k_base.
 
-    python bench/fit_estimate.py fit     VOCABULARY FOLDER    prints the grid to paste
+    python bench/fit_estimate.py fit     VOCABULARY FOLDER    prints the grids to paste
     python bench/fit_estimate.py judge   VOCABULARY FOLDER    prints the error of each kind of text
     python bench/fit_estimate.py golden  VOCABULARY FILE      rewrites the exact counts in FILE
     python bench/fit_estimate.py speed
 
 VOCABULARY is the file o200k_base.tiktoken. FOLDER has one folder per kind of text (prose, code,
-json …), each with any number of UTF-8 files; every kind weighs the same however much of it there
-is. Fit on one folder, choose between fits on a second, and take BOUND from a third that was never
+json …, and `l-th` for short lines in Thai), each with any number of UTF-8 files; of each kind at
+most MOST pieces are taken to fit, and a kind weighs what SHARES says however much of it there is.
+Fit on one folder, choose between fits on a second, and take BOUND from a third that was never
 looked at, with texts from elsewhere each time. Needs tiktoken.
 
 Method: texts are cut in pieces of 4 kB; the weight of each pair of kinds is found by least squares
@@ -30,21 +31,58 @@ from unittest import mock
 import tiktoken
 from tiktoken_ext import openai_public
 
-from holdfast.core.estimate import COARSE, KINDS, UNIT, estimate, pairs, plain
+from holdfast.core.estimate import (
+    COARSE,
+    KINDS,
+    SCRIPTS,
+    UNIT,
+    estimate,
+    pairs,
+    plain,
+    script_pairs,
+)
 
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 PIECE = 4096
 SHORTEST = 200
-SIZE = 256
+GRID = 256
+SIZE = 2 * GRID
+"""The pairs of kinds, and behind them the pairs of scripts."""
+MOST = 150
 PRIOR = 0.15
-PULL = 3e-5
+PULL = 1e-4
 ROUNDS = 4
 SWEEPS = 40
 FAR = 0.05
-FIXED = {0x00: 1 / UNIT, 0x11: 4 / UNIT, 0x22: 8 / UNIT, 0x77: 21 / UNIT, 0x88: 1 / UNIT}
+SHARES = {"prose": 20, "terminal": 10, "code": 6, "json": 6, "base64": 6, "chinese": 6}
+LANGUAGE = ("l-", 0.05)
+"""What a kind of text counts for in the fit, where that is not 1."""
+RUNS = {"blank": 1, "break": 4, "vowel": 8, "other vowel": 16, "A": 8, "digit": 21, "rule": 1}
 """Long runs of one kind are too seldom to fit, but the vocabulary says what they cost: a token
 holds up to 64 blanks or rules (128 blanks, see `plain`), 16 breaks, 8 same letters, 3 digits."""
 LEVELS = sorted({(COARSE * high + low) / UNIT for high in range(9) for low in range(9)})
+
+
+def fixed() -> dict[int, float]:
+    """The weights that are known beforehand."""
+    names = [name for name, _ in KINDS]
+    return {names.index(name) * 17: weight / UNIT for name, weight in RUNS.items()}
+
+
+def live() -> list[int]:
+    """The weights to be found: pairs of ASCII by kind, those with anything else by script."""
+    kinds = [kind for kind, (_, members) in enumerate(KINDS) if max(members) < 128]
+    scripts = [kind for kind, (_, members) in enumerate(SCRIPTS) if max(members) < 128]
+    told = {first * 16 + second for first in scripts for second in scripts}
+    return [
+        *(first * 16 + second for first in kinds for second in kinds),
+        *(GRID + pair for pair in range(GRID) if pair not in told),
+    ]
+
+
+FIXED = fixed()
+LIVE = live()
+ALIVE = frozenset(LIVE)
 
 
 class Piece(NamedTuple):
@@ -74,18 +112,25 @@ def vocabulary(path: Path) -> tiktoken.Encoding:
         return tiktoken.Encoding(**openai_public.o200k_base())
 
 
-def read(folder: Path, encoding: tiktoken.Encoding) -> list[Piece]:
-    """All pieces of all kinds under a folder."""
+def read(folder: Path, encoding: tiktoken.Encoding, most: int | None = None) -> list[Piece]:
+    """The pieces of all kinds under a folder; of each kind at most so many, drawn by lot."""
     pieces: list[Piece] = []
     for kind in sorted(path for path in folder.iterdir() if path.is_dir()):
         files = sorted(path for path in kind.rglob("*") if path.is_file())
         texts = [text for path in files for text in cut(path.read_bytes())]
+        texts = sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())[:most]
         counts = [len(encoding.encode_ordinary(text)) for text in texts]
         pieces += [
-            Piece(kind.name, text, tokens, 1 / len(texts))
+            Piece(kind.name, text, tokens, share(kind.name) / len(texts))
             for text, tokens in zip(texts, counts, strict=True)
         ]
     return pieces
+
+
+def share(kind: str) -> float:
+    """What a kind of text counts for."""
+    prefix, less = LANGUAGE
+    return less if kind.startswith(prefix) else SHARES.get(kind, 1)
 
 
 def cut(data: bytes) -> list[str]:
@@ -97,8 +142,10 @@ def cut(data: bytes) -> list[str]:
 
 def row(piece: Piece) -> Row:
     """The equation of a piece."""
-    counts = Counter(pairs(plain(piece.text.encode())))
-    return Row([(pair, count / piece.tokens) for pair, count in counts.items()], piece.share)
+    data = plain(piece.text.encode())
+    counts = Counter(pairs(data)) + Counter(GRID + pair for pair in script_pairs(data))
+    alive = [(pair, count / piece.tokens) for pair, count in counts.items() if pair in ALIVE]
+    return Row(alive, piece.share)
 
 
 def guess(cells: list[tuple[int, float]], weights: list[float]) -> float:
@@ -131,18 +178,18 @@ def better(weights: list[float], index: int, line: list[float], goal: float) -> 
 
 def solve(rows: list[Row]) -> list[float]:
     """Weights of all pairs, rounded to what the module can write."""
-    weights = [PRIOR] * SIZE
+    weights = [PRIOR if index in ALIVE else 0.0 for index in range(SIZE)]
     matrix, target = normal(rows, weights)
     for _ in range(ROUNDS):
         for _ in range(SWEEPS):
-            for index, line in enumerate(matrix):
-                weights[index] = max(0.0, better(weights, index, line, target[index]))
+            for index in LIVE:
+                weights[index] = max(0.0, better(weights, index, matrix[index], target[index]))
         matrix, target = normal(rows, weights)
     weights = [nearest(weight) for weight in weights]
     for _ in range(SWEEPS):
         before = list(weights)
-        for index, line in enumerate(matrix):
-            weights[index] = nearest(better(weights, index, line, target[index]))
+        for index in LIVE:
+            weights[index] = nearest(better(weights, index, matrix[index], target[index]))
         if weights == before:
             break
     return weights
@@ -153,13 +200,14 @@ def nearest(weight: float) -> float:
     return min(LEVELS, key=lambda level: abs(level - weight))
 
 
-def show(weights: list[float]) -> None:
-    """The grid as source."""
-    names = "  ".join(f"{name[:3]}" for name, _ in KINDS)
-    print(f"    #  {names}")
-    for index, (name, _) in enumerate(KINDS):
+def show(name: str, kinds: tuple[tuple[str, bytes], ...], weights: list[float]) -> None:
+    """A grid as source."""
+    print(f"{name}: Final[tuple[tuple[int, ...], ...]] = (")
+    print("    #  " + "  ".join(f"{kind[:3]:3}" for kind, _ in kinds).rstrip())
+    for index, (kind, _) in enumerate(kinds):
         line = weights[index * 16 : index * 16 + 16]
-        print("    (" + ", ".join(f"{round(weight * UNIT):3}" for weight in line) + f"),  # {name}")
+        print("    (" + ", ".join(f"{round(weight * UNIT):3}" for weight in line) + f"),  # {kind}")
+    print(")")
 
 
 def judge(pieces: list[Piece]) -> None:
@@ -218,7 +266,10 @@ def main() -> None:
     """Do what the command line says."""
     match sys.argv[1:]:
         case ["fit", file, folder]:
-            show(solve([row(piece) for piece in read(Path(folder), vocabulary(Path(file)))]))
+            pieces = read(Path(folder), vocabulary(Path(file)), MOST)
+            found = solve([row(piece) for piece in pieces])
+            show("WEIGHTS", KINDS, found[:GRID])
+            show("SCRIPT_WEIGHTS", SCRIPTS, found[GRID:])
         case ["judge", file, folder]:
             judge(read(Path(folder), vocabulary(Path(file))))
         case ["golden", file, target]:

@@ -12,12 +12,15 @@ from holdfast.core.estimate import (
     BOUND,
     COARSE,
     KINDS,
+    SCRIPT_WEIGHTS,
+    SCRIPTS,
     UNIT,
     WEIGHTS,
     estimate,
     estimate_bytes,
     pairs,
     plain,
+    script_pairs,
 )
 
 # Made by `bench/fit_estimate.py golden`: our own texts, with what o200k_base makes of them.
@@ -84,8 +87,9 @@ def test_no_text_has_fewer_tokens_than_the_longest_token_allows() -> None:
 
 
 def test_every_byte_has_one_kind() -> None:
-    assert sorted(b"".join(members for _, members in KINDS)) == list(range(256))
-    assert len(KINDS) == len(WEIGHTS) == 16
+    for kinds, weights in ((KINDS, WEIGHTS), (SCRIPTS, SCRIPT_WEIGHTS)):
+        assert sorted(b"".join(members for _, members in kinds)) == list(range(256))
+        assert len(kinds) == len(weights) == 16
 
 
 def test_a_pair_holds_the_kind_of_a_byte_and_of_the_one_before() -> None:
@@ -95,7 +99,7 @@ def test_a_pair_holds_the_kind_of_a_byte_and_of_the_one_before() -> None:
 
 
 def test_every_weight_is_of_one_of_few_levels() -> None:
-    halves = [divmod(weight, COARSE) for row in WEIGHTS for weight in row]
+    halves = [divmod(weight, COARSE) for row in (*WEIGHTS, *SCRIPT_WEIGHTS) for weight in row]
     assert all(0 <= high <= 8 and 0 <= low <= 8 for high, low in halves)
 
 
@@ -109,8 +113,21 @@ def test_the_heaviest_text_is_summed_without_running_over() -> None:
 
 def test_the_estimate_is_the_sum_of_the_weights() -> None:
     text = "Say 42 times: naïve café, 日志 and 😀!\n" * 5
-    total = sum(WEIGHTS[pair >> 4][pair & 15] for pair in pairs(plain(text.encode())))
+    data = plain(text.encode())
+    total = sum(WEIGHTS[pair >> 4][pair & 15] for pair in pairs(data))
+    total += sum(SCRIPT_WEIGHTS[pair >> 4][pair & 15] for pair in script_pairs(data))
     assert estimate(text) == (total + UNIT // 2) // UNIT
+
+
+def test_no_pair_of_bytes_is_weighed_twice() -> None:
+    for first in range(128):
+        for second in range(128):
+            (pair,) = script_pairs(bytes((first, second)))[1:]
+            assert SCRIPT_WEIGHTS[pair >> 4][pair & 15] == 0
+    for other in range(128, 256):
+        for both in (bytes((65, other)), bytes((other, 65)), bytes((other, other))):
+            (pair,) = pairs(both)[1:]
+            assert WEIGHTS[pair >> 4][pair & 15] == 0
 
 
 def test_drawn_lines_are_weighed_as_dashes_and_long_gaps_as_half() -> None:
