@@ -127,7 +127,7 @@ class Look:
         self.tokens = self.messages = self.summaries = self.covered = 0
         self.earlier = 0
         """How many entries come before those that are shown."""
-        self._firsts = [span.first for span in view.spans]
+        self._firsts = [span.first for span in view.seen]
         self._standing = frozenset(view.folded.summaries)
         self._cleared: dict[int, set[int]] = {}
         for ref in view.folded.cleared:
@@ -138,7 +138,7 @@ class Look:
         if not entry.is_message:
             return entry.seq in self._standing
         at = bisect_right(self._firsts, entry.seq) - 1
-        return at >= 0 and entry.seq in self.view.spans[at]
+        return at >= 0 and entry.seq in self.view.seen[at]
 
     def cleared(self, entry: Entry) -> frozenset[int]:
         """The ordinals of its parts whose content has left the window."""
@@ -262,7 +262,7 @@ def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[
         f"{many(look.covered, 'message')} outside it" if look.covered else "",
     )
     yield Piece(" · ".join(filter(None, facts)), "dim", 0)
-    hidden = not whole and look.view.spans != (Span(1, look.view.last),)
+    hidden = not whole and look.view.seen != (Span(1, look.view.last),)
     hints = (
         f"holdfast show {session.id} --all shows the whole log" if hidden else "",
         "texts were cut for the screen; --full shows them whole" if cut else "",

@@ -95,7 +95,7 @@ async def kinds(log: Log, session: str, names: Iterable[int | str]) -> dict[int 
 async def seen(log: Log, view: View) -> AsyncIterator[list[Entry]]:
     """The visible messages and the standing summaries, in the order they are read, in pages."""
     standing = await summaries(log, view)
-    async for page in pages(log, view.session.id, view.spans):
+    async for page in pages(log, view.session.id, view.seen):
         shown: list[Entry] = []
         for entry in page:
             if isinstance(entry.body, Message):

@@ -41,7 +41,7 @@ async def tail(log: Log, view: View, many: int, *, whole: bool = False) -> Tail:
     spans = normal(Span(seq, seq) for seq in messages if seq >= first)
     shown = tuple(one for one in standing if place_of(one) >= first)
     last = spans[0].first - 1 if spans else int(first)
-    earlier = len(standing) - len(shown) + await _messages(log, view, clip(view.spans, 1, last))
+    earlier = len(standing) - len(shown) + await _messages(log, view, clip(view.seen, 1, last))
     return Tail(spans=spans, standing=shown, earlier=earlier)
 
 
@@ -60,13 +60,13 @@ async def size(log: Log, view: View, *, whole: bool = False) -> int:
     """How many entries would be shown."""
     if whole:
         return view.last
-    return len(view.folded.summaries) + await _messages(log, view, view.spans)
+    return len(view.folded.summaries) + await _messages(log, view, view.seen)
 
 
 async def _newest(log: Log, view: View, many: int) -> list[int]:
     """Where the newest messages of a view are, as many as are wanted."""
     found: list[int] = []
-    left = view.spans
+    left = view.seen
     while left and len(found) < many:
         heads = await log.heads(view.session.id, left, limit=many - len(found) + STEP)
         if not heads:

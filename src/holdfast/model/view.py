@@ -20,10 +20,15 @@ class View(Struct, frozen=True, kw_only=True):
 
     @property
     def spans(self) -> Spans:
-        """The stretches to read: what is visible, and what stays visible inside covered ones."""
+        """The conversation: what is visible, and what stays visible inside covered stretches."""
         kept = tuple(Span(seq, seq) for seq in self.folded.kept)
+        return clip(union(self.folded.visible, kept), 1, self.last)
+
+    @property
+    def seen(self) -> Spans:
+        """The same with what is pinned: where that is covered its text stands among the pins."""
         pinned = tuple(Span(pin.seq, pin.seq) for pin in self.folded.pins if pin.seq)
-        return clip(union(self.folded.visible, (*kept, *pinned)), 1, self.last)
+        return clip(union(self.spans, pinned), 1, self.last)
 
     @property
     def standing(self) -> Spans:
