@@ -15,18 +15,17 @@ from msgspec import Struct
 from holdfast.core.boundary import is_request
 from holdfast.core.cache import Change, decide, is_cold
 from holdfast.core.count import CALL
+from holdfast.core.estimate import estimate
 from holdfast.core.ledger.arguments import arguments, text_of
 from holdfast.core.ledger.dialects import TOOLS
+from holdfast.core.recall import note
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
 from holdfast.model.decision import Decision
-from holdfast.model.log import Entry, PartRef, Trigger
+from holdfast.model.log import Entry, Handle, PartRef, Trigger
 from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolResult
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Prune, Step
-
-NOTE: Final = 32
-"""What stands in the place of a cleared result takes about so many tokens."""
 
 KINDS: Final[dict[str, str]] = {
     "run": "shell", "read": "read", "write": "write", "edit": "edit", "patch": "edit",
@@ -68,7 +67,12 @@ class Result(Struct, frozen=True):
     """Of its entry, among the entries that are seen."""
     name: str
     tokens: int
+    """As the policy counts."""
     part: ToolResult
+    weight: int
+    """By estimate."""
+    note: int
+    """What would stand in its place, by estimate."""
     input: str = ""
 
 
@@ -88,8 +92,12 @@ def results(now: Situation) -> Iterator[Result]:
             if isinstance(part, ToolResult) and ref not in now.gone:
                 call = now.calling.get(part.call)
                 name = part.name or (call.name if call else "")
-                asked = call.input if call else ""
-                yield Result(ref, index, name, now.part(entry, ordinal), part, asked)
+                weight = _counted(entry, ordinal)
+                line = note(part, Handle(entry.id, ordinal), weight, call)
+                yield Result(
+                    ref, index, name, now.part(entry, ordinal), part, weight,
+                    estimate(line) + CALL, call.input if call else "",
+                )  # fmt: skip
 
 
 def thinking(now: Situation) -> Plan | None:
@@ -102,15 +110,15 @@ def thinking(now: Situation) -> Plan | None:
     if rule.keep == 0:
         first = now.turn
     found = [
-        (PartRef(entry.seq, ordinal), now.part(entry, ordinal))
+        (PartRef(entry.seq, ordinal), now.part(entry, ordinal), _counted(entry, ordinal))
         for entry in now.entries[: min(first, now.turn)]
         for ordinal, part in enumerate(_parts(entry))
         if _is_thought(part) and PartRef(entry.seq, ordinal) not in now.gone
     ]
-    refs = [ref for ref, _ in found]
-    freed = sum(tokens for _, tokens in found)
-    if freed < rule.least and not now.over:
+    refs = [ref for ref, _, _ in found]
+    if sum(tokens for _, tokens, _ in found) < rule.least and not now.over:
         return None
+    freed = sum(weight for _, _, weight in found)
     reason = f"reasoning of finished turns, but for the newest {rule.keep}"
     return planned(now, "thinking", refs, freed, freed, reason, by_price=not rule.idle)
 
@@ -121,7 +129,7 @@ def microcompact(now: Situation) -> Plan | None:
     if rule is None or not (_is_old(now, rule.idle) or _edits_itself(now)):
         return None
     listed = [one for one in results(now) if kind(one.name) in rule.tools]
-    leave = [one for one in listed[: max(len(listed) - rule.keep, 0)] if one.tokens > NOTE]
+    leave = listed[: max(len(listed) - rule.keep, 0)]
     reason = f"all but the newest {rule.keep} results of {', '.join(rule.tools)}"
     return _cleared(now, "microcompact", leave, reason)
 
@@ -172,7 +180,7 @@ def _repeated(old: Sequence[Result]) -> list[Result]:
     found: list[Result] = []
     for one in reversed(old):
         subject = _subject(one)
-        if subject and subject in seen and kind(one.name) == "read" and one.tokens > NOTE:
+        if subject and subject in seen and kind(one.name) == "read":
             found.append(one)
         if subject and not one.part.error:
             seen.add(subject)
@@ -193,9 +201,13 @@ def _subject(one: Result) -> str:
 def _cleared(
     now: Situation, step: Step, leave: Sequence[Result], reason: str, *, by_price: bool = False
 ) -> Plan | None:
-    before = sum(one.tokens for one in leave)
-    freed = sum(max(one.tokens - NOTE - CALL, 0) for one in leave)
-    return planned(now, step, [one.ref for one in leave], before, freed, reason, by_price=by_price)
+    worthy = [
+        one for one in leave if one.weight > one.note
+    ]  # a note may be longer than all it says
+    before = sum(one.weight for one in worthy)
+    freed = before - sum(one.note for one in worthy)
+    refs = [one.ref for one in worthy]
+    return planned(now, step, refs, before, freed, reason, by_price=by_price)
 
 
 def planned(
@@ -278,6 +290,10 @@ def _parts(entry: Entry) -> tuple[Part, ...]:
 
 def _answers(entry: Entry) -> bool:
     return isinstance(entry.body, Message) and entry.body.role == "assistant"
+
+
+def _counted(entry: Entry, ordinal: int) -> int:
+    return entry.counts[ordinal] if ordinal < len(entry.counts) else 0
 
 
 def _place(one: Result) -> PartRef:

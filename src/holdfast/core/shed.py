@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from holdfast.core.boundary import boundaries
 from holdfast.core.count import MESSAGE
 from holdfast.core.truncate import Cap, weight_shown
-from holdfast.model.log import Entry, Head, PartRef
+from holdfast.model.log import Entry, Head, PartRef, kind_of
 from holdfast.model.message import Message
 from holdfast.model.window import Block
 
@@ -43,7 +43,7 @@ class Scale:
         if head.seq in self._touched or (self._cap and "tool_result" in head.kinds):
             places = range(len(head.counts))
             return MESSAGE + sum(
-                CLEARED if PartRef(head.seq, place) in self._cleared
+                _note(head.kinds[place]) if PartRef(head.seq, place) in self._cleared
                 else weight_shown(head, place, self._cap)
                 for place in places
             )  # fmt: skip
@@ -51,14 +51,20 @@ class Scale:
 
     def entry(self, entry: Entry) -> int:
         """A message, as it was read and cut."""
-        if not entry.is_message:
+        body = entry.body
+        if not isinstance(body, Message):
             return 0
         if entry.seq not in self._touched:
             return sum(entry.counts) + MESSAGE
         return MESSAGE + sum(
-            CLEARED if PartRef(entry.seq, place) in self._cleared else count
-            for place, count in enumerate(entry.counts)
+            _note(kind_of(part)) if PartRef(entry.seq, place) in self._cleared else count
+            for place, (part, count) in enumerate(zip(body.parts, entry.counts, strict=True))
         )
+
+
+def _note(kind: str) -> int:
+    """What stands for a part that is cleared, by its kind; for a thought nothing does."""
+    return 0 if kind in ("reasoning", "opaque") else CLEARED
 
 
 def asking(heads: Sequence[Head]) -> int:

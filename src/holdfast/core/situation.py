@@ -9,7 +9,9 @@ from msgspec import Struct
 
 from holdfast.core.boundary import just_asked
 from holdfast.core.calibrate import excess
-from holdfast.core.count import WEIGHED, weigh
+from holdfast.core.count import MESSAGE, WEIGHED, weigh
+from holdfast.core.estimate import estimate
+from holdfast.core.scaffold import wrap
 from holdfast.core.shed import CLEARED, Scale
 from holdfast.core.truncate import Cap
 from holdfast.model.log import Entry, PartRef, Trigger
@@ -49,6 +51,8 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     beyond_tokens: int = 0
     floor: int = 0
     """What is in the window whatever leaves: everything but the conversation."""
+    laid: int = 0
+    """What the sections take more once a summary stands: what was told at the tail is in them."""
     idle: int | None = None
     """Milliseconds since the last reply; None where there was none."""
     trigger: Trigger = "auto"
@@ -120,6 +124,30 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
             CLEARED if PartRef(entry.seq, place) in cleared else self.part(entry, place)
             for place in range(len(_message(entry).parts))
         )
+
+    def weight(self, entry: Entry) -> int:
+        """What an entry takes by estimate: what a plan promises is promised in these."""
+        whole = self.scale.entry(entry)
+        return min(whole, self._shortened.get(entry.seq, whole))
+
+    @cached_property
+    def _shortened(self) -> dict[int, int]:
+        return {one.seq: one.tokens for one in self.view.folded.shortened}
+
+    @cached_property
+    def frame(self) -> int:
+        """What stands around a summary: the words before it, and its tags."""
+        return estimate(self._tagged("summary", self.policy.summary_preamble)) + MESSAGE
+
+    def beside(self, entry: Entry, most: int = 0) -> int:
+        """What an entry takes by estimate where it is kept beside a summary, or cut to so much."""
+        whole = self.scale.entry(entry)
+        return min(whole, most or whole) + estimate(self._tagged("kept", ""))
+
+    def _tagged(self, section: str, text: str) -> str:
+        tags = (one.tag for one in self.policy.order(True) if one.section == section)
+        tag = next(tags, "")
+        return wrap(tag, text) if tag else text
 
     def said(self, summary: Entry) -> int:
         """What a standing summary takes."""

@@ -25,6 +25,9 @@ from holdfast.model.span import Spans, clip, within, without
 LEAST_CUT = 200
 """A message of the user's is not cut to fewer tokens than this; it is left out instead."""
 
+LEAST = 40
+"""A summary of fewer tokens is not worth having."""
+
 SMALL = 6
 """A summary is at most this part of the room, however long a policy lets it be: a sixth."""
 
@@ -82,27 +85,30 @@ def _cut(now: Situation, rule: Summarise) -> int:
     if now.since or now.upto:
         return _chosen(now)
     messages = [_message(entry) for entry in now.entries]
-    last = pending_from(messages)  # calls that wait for their results stay with them
-    legal = [at for at in boundaries(messages) if at <= last]
+    legal = boundaries(messages)
+    last = _at_most(legal, pending_from(messages))  # calls that wait stay with their results
+    legal = [at for at in legal if at <= last]
     wanted = min(_wanted(now, rule), last)
     chosen = [at for at in legal if _may_begin(messages, at, rule)]
     cut = _nearest(now, rule, chosen, wanted)
     if cut is None:
         cut = next((at for at in legal if at >= wanted), last)
-    turn = sum(map(now.gauge, now.entries[now.turn :]))
+    turn = _at_most(legal, now.turn)  # somebody may have spoken while a tool was at work
+    taken = sum(map(now.gauge, now.entries[turn:]))
     most = tail_tokens(now, rule) if now.trigger == "manual" else _free(now, rule)
-    if rule.tail.turn and now.turn < cut and turn <= most:
-        return now.turn
-    return cut
+    return turn if rule.tail.turn and turn < cut and taken <= most else cut
+
+
+def _at_most(legal: Sequence[int], wanted: int) -> int:
+    """The last legal cut at or before an index."""
+    return max((at for at in legal if at <= wanted), default=0)
 
 
 def _chosen(now: Situation) -> int:
     """Everything from an entry on, or up to one: as somebody asked."""
     messages = [_message(entry) for entry in now.entries]
-    if not now.upto:
-        return pending_from(messages)
     wanted = sum(entry.seq <= now.upto for entry in now.entries)
-    return max((at for at in boundaries(messages) if at <= wanted), default=0)
+    return _at_most(boundaries(messages), wanted if now.upto else pending_from(messages))
 
 
 def _may_begin(messages: Sequence[Message], at: int, rule: Summarise) -> bool:
@@ -168,8 +174,18 @@ def covered(now: Situation, cut: int) -> Spans:
     """The stretches that leave: all that is visible before the cut and may be covered."""
     entries = now.entries
     last = entries[cut].seq - 1 if cut < len(entries) else now.view.last
-    spans = clip(now.view.spans, max(now.since, 1), last)
+    spans = clip(now.view.spans, _first(now), last)
     return spans if now.trigger == "manual" else without(spans, now.view.folded.shielded)
+
+
+def _first(now: Situation) -> int:
+    """The first entry that may be covered: as somebody asked, where a cut is legal."""
+    wanted = sum(entry.seq < now.since for entry in now.entries)
+    if not wanted:
+        return max(now.since, 1)
+    legal = boundaries([_message(entry) for entry in now.entries])
+    at = next((at for at in legal if at >= wanted), len(now.entries))
+    return now.entries[at].seq if at < len(now.entries) else now.view.last + 1
 
 
 class Kept(Struct, frozen=True):
@@ -181,11 +197,11 @@ class Kept(Struct, frozen=True):
     tokens: int = 0
 
 
-def _kept(now: Situation, rule: Summarise, cut: int, covers: Spans) -> Kept:
+def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
     """Messages of the user's, newest first, within their budget; and what was just asked."""
-    inside = [e for e in now.entries[:cut] if within(e.seq, covers)]
+    inside = [e for e in now.entries[:at] if within(e.seq, covers)]
     requests = [entry for entry in inside if is_request(_message(entry))]
-    just = now.entries[now.turn] if now.turn < cut and now.turn < len(now.entries) else None
+    just = now.entries[now.turn] if now.turn < at and now.turn < len(now.entries) else None
     asked = just if just in requests else None
     left = users_tokens(now, rule)
     chosen: list[Entry] = [asked] if asked else []
@@ -204,12 +220,12 @@ def _kept(now: Situation, rule: Summarise, cut: int, covers: Spans) -> Kept:
             break
         chosen.append(entry)
         left -= tokens
-    whole = {one.seq: one.tokens for one in shortened}
+    cut = {one.seq: one.tokens for one in shortened}
     return Kept(
         tuple(sorted(entry.seq for entry in chosen)),
         tuple(shortened),
         asked.seq if asked else 0,
-        sum(whole.get(entry.seq, now.gauge(entry)) for entry in chosen),
+        sum(now.beside(entry, cut.get(entry.seq, 0)) for entry in chosen),
     )
 
 
@@ -243,13 +259,14 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
     if not covers or (len(inside) <= len(kept.seqs) and not now.beyond):
         return None
     earlier = sum(now.said(entry) for entry in now.summaries)
-    before = sum(map(now.gauge, inside)) + now.beyond_tokens + earlier
-    most = min(longest(now, rule), max(before - kept.tokens, 0) * 3 // 4)
-    promised = before - kept.tokens - most
-    if promised <= 0 or most <= 0:
+    before = sum(map(now.weight, inside)) + now.beyond_tokens + earlier
+    stays = kept.tokens + _pinned(now, inside, kept) + now.laid
+    most = min(longest(now, rule), max(before - stays, 0) * 3 // 4)
+    promised = before - stays - most
+    if promised <= 0 or most < now.frame + LEAST:
         return None
     asked = before if now.asks else 0
-    decision = worth(now, covers[0].first, before - kept.tokens, most, asked)
+    decision = worth(now, covers[0].first, before - stays, most, asked)
     return Plan(
         step=step,
         epoch=now.view.folded.epoch,
@@ -261,12 +278,19 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
         asked=kept.asked,
         merges=tuple(entry.seq for entry in now.summaries),
         before=before,
-        stays=kept.tokens,
+        stays=stays,
         promised=promised,
         most=most,
+        frame=now.frame,
         decision=decision,
         reason=_reason(now, decision.because),
     )
+
+
+def _pinned(now: Situation, inside: Sequence[Entry], kept: Kept) -> int:
+    """What is covered and pinned stays among the pins."""
+    pinned = {pin.seq for pin in now.view.folded.pins} - {*kept.seqs}
+    return sum(now.weight(entry) for entry in inside if entry.seq in pinned)
 
 
 def _reason(now: Situation, because: str) -> str:

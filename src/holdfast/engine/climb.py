@@ -165,6 +165,7 @@ class Climb:
             base,
             previous=previous,
             safe=int(self._counting.careful(budget).room * self._counting.ratio),
+            laid=await self._laid(view, base.floor),
             notes=await self._notes(view),
             idle=await self._idle(base.entries),
             asks=self.drafting.asks,
@@ -208,6 +209,16 @@ class Climb:
             budget=budget, window=made.window, count=count, summaries=summaries, floor=floor,
             own=self._counting.own(made), exact=await self._counting.exactly(view),
         )  # fmt: skip
+
+    async def _laid(self, view: View, floor: int) -> int:
+        """What the sections take more once they show what was told at the tail."""
+        folded, scene = view.folded, self.scene
+        if folded.base == folded.context:
+            return 0
+        later = replace(folded, base=folded.context)
+        around, budget = await scene.around(later)
+        made = await scene.floor(replace(view, folded=later), around, budget)
+        return max(made.tokens.tokens - floor, 0)
 
     async def _beyond(self, view: View, budget: Budget) -> tuple[Spans, int]:
         """What is visible and too far back to be read for a plan, and about what it takes."""

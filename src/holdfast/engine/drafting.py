@@ -15,6 +15,7 @@ from holdfast.core.ledger import render, retention
 from holdfast.core.recall import expandable
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
+from holdfast.core.summarise import LEAST
 from holdfast.engine.flight import Flight
 from holdfast.engine.ledgers import packed
 from holdfast.engine.summaries import Summaries
@@ -33,7 +34,10 @@ EXPAND = 0.1
 """The shares of a summary that the ledger and the list of what can be expanded take at most."""
 
 FRAME = 24
-"""What stands around a summary: its tags."""
+"""What stands around a ledger: its tags."""
+
+JOINT = 2
+"""What parts a summary from what is laid beside it."""
 
 
 class Drafting:
@@ -80,10 +84,11 @@ class Drafting:
         """What code knows is laid beside the prose: facts, and what can be expanded."""
         if not rule.ledger:
             return plan
-        facts = render(ledger, int(plan.most * LEDGER) - FRAME)
+        prose = max(plan.most - now.frame - LEAST, 0)
+        facts = render(ledger, int(prose * LEDGER) - FRAME) if prose * LEDGER > FRAME else ""
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
         plan.ledger = wrap("ledger", facts) if facts else ""
-        plan.expand = expandable(covered, now.calling, int(plan.most * EXPAND))
+        plan.expand = expandable(covered, now.calling, int(prose * EXPAND))
         return plan
 
     async def _write(
@@ -96,7 +101,8 @@ class Drafting:
         flight: Flight | None,
     ) -> None:
         """Have the prose written: by a model where there is one, otherwise without."""
-        left = max(plan.most - estimate(plan.ledger) - estimate(plan.expand) - FRAME, 64)
+        beside = estimate(plan.ledger) + estimate(plan.expand) + 2 * JOINT
+        left = plan.most - now.frame - beside
         if self.asks:
             writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)

@@ -68,7 +68,7 @@ def _nothing(first: int, last: int) -> str:
 
 def taken(made: Plan) -> int:
     """What the summary of a plan takes with all that is laid beside it, by estimate."""
-    return sum(map(estimate, (made.summary, made.ledger, made.expand)))
+    return made.frame + sum(map(estimate, (made.summary, made.ledger, made.expand)))
 
 
 async def reviewed(log: Log, view: View, made: Plan) -> Plan:

@@ -35,7 +35,9 @@ class Plan(Struct, omit_defaults=True, kw_only=True):
     promised: int = 0
     """What is freed at least; a summary that would free less is not accepted."""
     most: int = 0
-    """How long the summary may be, the ledger beside it included."""
+    """How long the summary may be, the ledger beside it and the words before it included."""
+    frame: int = 0
+    """What stands around the summary: the words before it, and its tags."""
     summary: str = ""
     """The text that will stand for what is covered; it may be edited."""
     ledger: str = ""
