@@ -178,7 +178,8 @@ def script_pairs(data: bytes) -> bytes:
 
 
 def _weight(block: bytes) -> int:
-    return _summed(pairs(block).translate(_WEIGHT))
+    weights = pairs(block).translate(_WEIGHT)
+    return (adler32(weights) & 0xFFFF) - 1 if len(weights) <= _ADDED else _summed(weights)
 
 
 def _script_weight(block: bytes) -> int:
@@ -187,12 +188,8 @@ def _script_weight(block: bytes) -> int:
 
 def _summed(weights: bytes) -> int:
     """The sum of all weights of a block: the low half of Adler-32 is one more, up to 65,520."""
-    if len(weights) <= _ADDED:
-        return (adler32(weights) & 0xFFFF) - 1
-    total = 0
-    for at in range(0, len(weights), _ADDED):
-        total += (adler32(weights[at : at + _ADDED]) & 0xFFFF) - 1
-    return total
+    pieces = range(0, len(weights), _ADDED)
+    return sum((adler32(weights[at : at + _ADDED]) & 0xFFFF) - 1 for at in pieces)
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:
