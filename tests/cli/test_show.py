@@ -32,7 +32,7 @@ def worked() -> str:
 def test_the_window_has_the_summary_and_what_it_leaves(worked: str) -> None:
     shown = run("show", worked).stdout
     assert "first question" not in shown
-    assert shown.index("Summary · covers 1–2 · manual") < shown.index("what was before")
+    assert shown.index("Summary · summarise · covers 1–2 · manual") < shown.index("what was before")
     assert shown.index("what was before") < shown.index("first answer")
     assert "the output" not in shown
     assert "cleared · recall prt_" in shown
@@ -44,7 +44,7 @@ def test_the_whole_log_says_what_is_not_in_the_window(worked: str) -> None:
     shown = run("show", worked, "--all").stdout
     assert "#1 user · not in the window" in shown
     assert "→ read · completed in" in shown
-    assert "#6 Clear · 1 part in 3" in shown
+    assert "#6 Clear · prune · 1 part in 3 · auto" in shown
     assert "what was before" not in shown
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.compacting import compact
 from holdfast.cli.completion import completion
 from holdfast.cli.context import context, explain
 from holdfast.cli.count import count
@@ -12,9 +13,14 @@ from holdfast.cli.doctor import doctor
 from holdfast.cli.erase import erase
 from holdfast.cli.frame import Commands
 from holdfast.cli.help import help_command
+from holdfast.cli.ledger import ledger
 from holdfast.cli.listing import sessions
 from holdfast.cli.models import models
 from holdfast.cli.options import Asked
+from holdfast.cli.pins import pin, unpin
+from holdfast.cli.policies import policy
+from holdfast.cli.recall import recall
+from holdfast.cli.reversing import redo, undo
 from holdfast.cli.search import search
 from holdfast.cli.show import show
 from holdfast.cli.verbs import archive, fork, rename
@@ -47,6 +53,14 @@ for command in (
     explain,
     count,
     models,
+    ledger,
+    compact,
+    undo,
+    redo,
+    recall,
+    pin,
+    unpin,
+    policy,
     fork,
     rename,
     archive,

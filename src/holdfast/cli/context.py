@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,9 @@ from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
     from holdfast.core.explain import Absence, Difference, Line
+    from holdfast.engine.doors import BlockingSession
     from holdfast.engine.explaining import Explained
+    from holdfast.model.log import Entry
     from holdfast.model.window import Count
 
 COLOURS = (
@@ -43,19 +46,23 @@ NO_MODEL = (
 @common
 def context(asked: Asked, session: str, model: str) -> None:
     """Show what fills the window, as a picture and as a table."""
+    from holdfast.cli.describing import compaction
     from holdfast.cli.models import unknown
     from holdfast.cli.terminal import emit, say
     from holdfast.engine.explaining import UNKNOWN
     from holdfast.engine.models import meant
 
     with asked.open() as hf:
-        told = hf.session(find(hf, session).id).explain_now(model)
+        opened = hf.session(find(hf, session).id)
+        told = opened.explain_now(model)
+        made = compactions(opened, told)
         profile = hf.catalogue.profile(told.model)
         near = meant(hf.catalogue, profile) if told.model != UNKNOWN else ()
     if asked.json:
-        emit({**as_value(told), "nearest": list(near)})
+        markers = [compaction(entry, opened.id) for entry in made.values()]
+        emit({**as_value(told), "nearest": list(near), "markers": markers})
         return
-    draw(told)
+    draw(told, made=made)
     if told.model != UNKNOWN and (line := unknown(profile, near)):
         say(line, "dim")
 
@@ -81,6 +88,14 @@ def explain(asked: Asked, session: str, entry: str, against: str) -> None:
     draw(told, blocks=True)
     if gone and gone.marker:
         say(f"Entry {gone.seq} is not in the window: {gone.why}.")
+
+
+def compactions(session: BlockingSession, told: Explained) -> dict[int, Entry]:
+    """The Summary and Clear markers that keep something out of the window, by their place."""
+    from holdfast.model.log import Clear, Summary
+
+    found = (session.entry(one.marker) for one in told.absent if one.marker)
+    return {entry.seq: entry for entry in found if isinstance(entry.body, Summary | Clear)}
 
 
 def as_value(told: Explained) -> dict[str, Any]:
@@ -124,11 +139,12 @@ def sections(lines: tuple[Line, ...]) -> dict[str, int]:
     return found
 
 
-def draw(told: Explained, *, blocks: bool = False) -> None:
+def draw(told: Explained, *, blocks: bool = False, made: Mapping[int, Entry] | None = None) -> None:
     """The window as people look at it: a bar of its sections, and the table behind it."""
+    from rich.padding import Padding
     from rich.text import Text
 
-    from holdfast.cli.terminal import console
+    from holdfast.cli.terminal import console, neutral
 
     screen = console()
     share = told.tokens / told.room if told.room else 0.0
@@ -136,8 +152,11 @@ def draw(told: Explained, *, blocks: bool = False) -> None:
     screen.print(Text.assemble((told.model, "bold"), full, (f" · {_known(told.count)}", "dim")))
     screen.print(bar(told, screen.width))
     screen.print(block_table(told) if blocks else section_table(told))
-    for line in _notes(told):
-        screen.print(line, style="dim")
+    for indent, line in (*_absent(told, made or {}), *((0, note) for note in _notes(told))):
+        if screen.is_terminal:
+            screen.print(Padding(Text(neutral(line), "dim"), (0, 0, 0, indent)))
+        else:
+            screen.print(" " * indent + neutral(line), soft_wrap=True)
 
 
 def _known(count: Count) -> str:
@@ -202,9 +221,7 @@ def block_table(told: Explained) -> Any:
 def _notes(told: Explained) -> list[str]:
     from holdfast.engine.explaining import UNKNOWN
 
-    notes = [_away(one) for one in told.absent]
-    if told.note:
-        notes.append(told.note)
+    notes = [told.note] if told.note else []
     if told.model == UNKNOWN:
         notes.append(NO_MODEL)
     if told.matches is not None:
@@ -215,6 +232,20 @@ def _notes(told: Explained) -> list[str]:
     if told.tokens > told.room:
         notes.append(f"It is {told.tokens - told.room:,} tokens over: the next window sheds.")
     return notes
+
+
+def _absent(told: Explained, made: Mapping[int, Entry]) -> Iterator[tuple[int, str]]:
+    """What is not in the window, why, by what it was compacted, and how to take that back."""
+    from holdfast.cli.describing import details
+    from holdfast.cli.terminal import one_line
+
+    for one in told.absent:
+        yield 0, _away(one)
+        if entry := made.get(one.marker):
+            body: Any = entry.body
+            facts = filter(None, (body.step, body.trigger, details(body)))
+            yield 2, one_line(" · ".join(facts))
+            yield 2, f"`holdfast undo {entry.session} {entry.seq}` takes it back"
 
 
 def _away(one: Absence) -> str:

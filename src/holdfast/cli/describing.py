@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from holdfast.cli.wording import lasting, many, number, size
+from holdfast.cli.values import dollars
+from holdfast.cli.wording import lasting, many, money, number, size
 from holdfast.core.toolcalls import ToolState
 from holdfast.model import log, message
 from holdfast.model.log import Entry, Handle, Marker
-from holdfast.model.span import OPEN, Spans
+from holdfast.model.span import OPEN, Span, Spans, normal
 
 
 class Piece(NamedTuple):
@@ -150,6 +151,41 @@ _PARTS: dict[type, Callable[[Any, States], Iterator[Piece]]] = {
 }
 
 
+def details(body: log.Summary | log.Clear) -> str:
+    """What a compaction was made by, for how much, and why, in a line."""
+    summary = isinstance(body, log.Summary)
+    writer = "" if not summary or body.step == "shed" else "without a model"
+    facts = (
+        _kept(body) if summary else "",
+        f"policy {body.policy}" if body.policy else "",
+        f"by {body.model}" if summary and body.model else writer,
+        _shrunk(body),
+        money(body.cost) if summary and body.cost else "",
+        body.reason,
+    )
+    return " · ".join(filter(None, facts))
+
+
+def compaction(entry: Entry, session: str) -> dict[str, Any]:
+    """A compaction as JSON: every key, always; money in US dollars."""
+    body = entry.body
+    assert isinstance(body, log.Summary | log.Clear)
+    return {
+        "seq": entry.seq,
+        "id": entry.id,
+        "kind": type(body).__name__,
+        "step": body.step,
+        "trigger": body.trigger,
+        "policy": body.policy,
+        "model": getattr(body, "model", ""),
+        "tokens_before": body.tokens_before,
+        "tokens_after": body.tokens_after,
+        "cost_usd": dollars(getattr(body, "cost", 0)),
+        "reason": body.reason,
+        "undo": f"holdfast undo {session} {entry.seq}",
+    }
+
+
 def _shrunk(body: log.Summary | log.Clear) -> str:
     known = body.tokens_before or body.tokens_after
     return f"{number(body.tokens_before)} → {number(body.tokens_after)} tokens" if known else ""
@@ -159,14 +195,16 @@ def _kept(body: log.Summary) -> str:
     return f"keeps {', '.join(map(str, body.kept))} word for word" if body.kept else ""
 
 
+def _parts_in(body: log.Clear) -> str:
+    places = normal(Span(part.seq, part.seq) for part in body.parts)
+    return f"{many(len(body.parts), 'part')} in {spans(places)}"
+
+
 _MARKERS: dict[type, Callable[[Any], tuple[str, ...]]] = {
-    log.Summary: lambda m: (
-        m.step if m.step != "summarise" else "", f"covers {spans(m.covers)}", _kept(m), _shrunk(m),
-        m.trigger, m.model, m.reason,
-    ),
-    log.Clear: lambda m: (
-        f"{many(len(m.parts), 'part')} in {', '.join(map(str, sorted({p.seq for p in m.parts})))}",
-        _shrunk(m), m.reason,
+    log.Summary: lambda m: (m.step, f"covers {spans(m.covers)}", m.trigger),
+    log.Clear: lambda m: (m.step, _parts_in(m), m.trigger),
+    log.Notes: lambda m: (
+        f"up to {m.upto}", f"by {m.model}" if m.model else "", money(m.cost) if m.cost else "",
     ),
     log.Pin: lambda m: (f"entry {m.seq}" if m.seq else "", m.fact, m.path),
     log.Unpin: lambda m: (f"ends {m.pin}",),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import click
 
@@ -24,12 +24,16 @@ ELSEWHERE = {
     "export": "show SESSION --all --json", "dump": "show SESSION --all --json",
     "find": "search", "grep": "search", "delete": "erase", "remove": "erase", "rm": "erase",
     "check": "doctor", "repair": "doctor --repair", "tokens": "count",
+    "summarise": "compact", "summarize": "compact", "compress": "compact", "revert": "undo",
+    "facts": "ledger", "expand": "recall", "policies": "policy list", "pins": "pin SESSION --list",
 }  # fmt: skip
 """What people try, and what it is called here."""
 
 
 class Commands(click.Group):
     """A group that knows the nearest command, and how each error ends."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = ELSEWHERE
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order people meet them
@@ -40,7 +44,7 @@ class Commands(click.Group):
         word = args[0] if args else ""
         if word and not word.startswith("-") and self.get_command(ctx, word) is None:
             near = get_close_matches(word, self.list_commands(ctx), 1, 0.5)
-            meant = ELSEWHERE.get(word) or (near[0] if near else "")
+            meant = self.elsewhere.get(word) or (near[0] if near else "")
             hint = f" Did you mean {meant!r}?" if meant else ""
             raise click.UsageError(f"There is no command {word!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)

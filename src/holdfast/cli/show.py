@@ -140,6 +140,15 @@ class Look:
         at = bisect_right(self._firsts, entry.seq) - 1
         return at >= 0 and entry.seq in self.view.seen[at]
 
+    def stands(self, entry: Entry) -> bool:
+        """Whether a compaction shapes what is seen now, so that it can be undone."""
+        if self.view.last < self.view.session.head:
+            return False
+        refs = getattr(entry.body, "parts", ())
+        return entry.seq in self._standing or any(
+            ref.ordinal in self._cleared.get(ref.seq, ()) for ref in refs
+        )
+
     def cleared(self, entry: Entry) -> frozenset[int]:
         """The ordinals of its parts whose content has left the window."""
         return frozenset(self._cleared.get(entry.seq, ()))
@@ -224,16 +233,13 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
 
 def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool) -> Iterator[Piece]:
     """One entry: a message with its parts, a summary with its text, any other marker in a line."""
-    from holdfast.cli.describing import ROLES, Piece, marker, parts_of
-    from holdfast.model.log import Summary
+    from holdfast.cli.describing import ROLES, Piece, parts_of
     from holdfast.model.message import Message
 
     yield Piece("", indent=0)
     body = entry.body
     if not isinstance(body, Message):
-        yield Piece(f"#{entry.seq}  {marker(body)}", "magenta", 0)
-        if isinstance(body, Summary) and not whole:
-            yield Piece(body.text, indent=4, body=True)
+        yield from _marked(entry, look, whole=whole)
         return
     covered = whole and not look.visible(entry)
     facts = (
@@ -246,6 +252,26 @@ def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool)
         " · ".join(filter(None, facts)), "dim" if covered else ROLES.get(body.role, "bold"), 0
     )
     yield from parts_of(entry, states, look.cleared(entry))
+
+
+def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
+    """A marker in a line; of a compaction also what it was made by, and how to take it back."""
+    from holdfast.cli.describing import Piece, details, marker
+    from holdfast.cli.terminal import one_line
+    from holdfast.model.log import Clear, Summary
+    from holdfast.model.message import Message
+
+    body = entry.body
+    assert not isinstance(body, Message)
+    yield Piece(f"#{entry.seq}  {marker(body)}", "magenta", 0)
+    if isinstance(body, Summary | Clear):
+        if facts := one_line(details(body)):
+            yield Piece(facts, "dim", 4, body=True)
+        if look.stands(entry):
+            undo = f"`holdfast undo {look.view.session.id} {entry.seq}` takes it back"
+            yield Piece(undo, "dim", 4)
+    if isinstance(body, Summary) and not whole:
+        yield Piece(body.text, indent=4, body=True)
 
 
 def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:

@@ -70,6 +70,14 @@ def size(count: int) -> str:
     raise AssertionError
 
 
+def money(nano: int) -> str:
+    """Billionths of a dollar, with as many digits as tell something."""
+    amount = nano / 1_000_000_000
+    if not nano or abs(amount) >= 1:
+        return f"${amount:,.2f}" if nano else "$0"
+    return f"${amount:.4f}" if abs(amount) >= 0.001 else f"${amount:.6f}"
+
+
 def lasting(milliseconds: int) -> str:
     """How long something took."""
     if milliseconds < 1000:

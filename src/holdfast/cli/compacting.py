@@ -1,0 +1,150 @@
+"""`holdfast compact`: a compaction planned and shown, edited, agreed to, applied."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.options import Asked, common, find, session_argument
+
+if TYPE_CHECKING:
+    from holdfast.cli.planning import Shown
+    from holdfast.engine.doors import BlockingSession, Holdfast
+    from holdfast.model.plan import Plan
+
+
+@click.command()
+@session_argument
+@click.option("--policy", metavar="NAME", default="", help="By this policy, this once.")
+@click.option("--focus", metavar="TEXT", default="", help="What the summary is to dwell on.")
+@click.option("--since", metavar="ENTRY", default="", help="Only what was said from here on.")
+@click.option("--upto", metavar="ENTRY", default="", help="Only what was said up to here.")
+@click.option("-m", "--model", metavar="MODEL", default="", help="For the window of this model.")
+@click.option("--preview", is_flag=True, help="Show all of it; nothing is changed.")
+@click.option("--edit", is_flag=True, help="Edit the summary first, in $VISUAL or $EDITOR.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def compact(
+    asked: Asked, session: str, policy: str, focus: str, since: str, upto: str, model: str,
+    preview: bool, edit: bool, yes: bool,
+) -> int:  # fmt: skip
+    """Let a summary stand for what was said so far; undo takes it back.
+
+    On a terminal it says what would happen and asks. Nothing leaves the log.
+    """
+    from holdfast.cli.planning import as_value
+    from holdfast.cli.terminal import emit
+
+    with asked.open() as hf:
+        opened = hf.session(find(hf, session).id)
+        refuse_no_model(hf, opened, model)
+        plan = opened.plan(
+            focus=focus, since=since.lstrip("#"), upto=upto.lstrip("#"), model=model, policy=policy
+        )
+        if edit and not preview and not _edited(opened, plan):
+            return 1
+        shown = seen(hf, opened, plan, model=model, focus=focus)
+        if not asked.json:
+            _tell(shown, preview=preview)
+        marker = None
+        if not preview:
+            if not yes and not _agreed():
+                click.echo("Nothing was changed.", err=True)
+                return 1
+            marker = opened.apply(plan).seq
+        if asked.json:
+            emit(as_value(shown, opened.id, marker))
+        else:
+            _tell_next(hf, opened, marker)
+    return 0
+
+
+def refuse_no_model(hf: Holdfast, session: BlockingSession, model: str) -> None:
+    """Say so where nobody knows how large the window is: nothing is compacted on a guess."""
+    from holdfast.engine.explaining import UNKNOWN
+    from holdfast.engine.models import is_known, meant
+    from holdfast.errors import Misuse, Unknown
+
+    chosen = model or session.explain_now().model
+    if chosen == UNKNOWN:
+        raise Misuse(
+            "nobody has said which model this session is for; name one with -m MODEL, "
+            "`holdfast models` lists them"
+        )
+    profile = hf.catalogue.profile(chosen)
+    if model and not is_known(profile):
+        near = meant(hf.catalogue, profile)
+        raise Unknown("model", model, near, "`holdfast models` lists those that are known.")
+
+
+def seen(
+    hf: Holdfast, session: BlockingSession, plan: Plan, *, model: str = "", focus: str = ""
+) -> Shown:
+    """The plan with the numbers that are told about it."""
+    from holdfast.cli.planning import Shown
+    from holdfast.engine.focus import written_down
+    from holdfast.engine.outlook import outlook
+    from holdfast.engine.threaded import drive
+
+    now = session.explain_now(model)
+    profile = hf.catalogue.profile(now.model)
+    return Shown(
+        plan=plan,
+        outlook=drive(outlook(session.store.log, session.view(), plan)),
+        window=now.tokens,
+        room=now.room,
+        priced=profile.price(now.tokens) is not None,
+        asked=focus,
+        written=written_down(session.info.directory),
+    )
+
+
+def _edited(session: BlockingSession, plan: Plan) -> bool:
+    """Whether there is a summary to go on with, once somebody edited it."""
+    from holdfast.cli.editing import edited
+    from holdfast.cli.terminal import say
+    from holdfast.engine.plans import reviewed
+    from holdfast.engine.threaded import drive
+    from holdfast.errors import Misuse
+
+    if plan.clears:
+        raise Misuse(
+            f"there is no summary to edit: the {plan.step} of this policy only clears what tools "
+            "answered; leave out --edit"
+        )
+    text = edited(plan.summary)
+    if not text:
+        say("The summary was emptied, so nothing was changed.", error=True)
+        return False
+    if text == plan.summary.strip():
+        say("The summary was left as it is.", error=True)
+        return True
+    plan.summary, plan.reason = text, "asked for, and edited by hand"
+    drive(reviewed(session.store.log, session.view(), plan))
+    return True
+
+
+def _tell(shown: Shown, *, preview: bool) -> None:
+    from holdfast.cli.planning import draw, draw_text
+
+    if preview:
+        draw_text(shown.plan)
+    draw(shown, whole=preview)
+
+
+def _agreed() -> bool:
+    """Whether to go on: where nobody can be asked, the command itself was the answer."""
+    return not sys.stdin.isatty() or click.confirm("Compact it?", default=False, err=True)
+
+
+def _tell_next(hf: Holdfast, session: BlockingSession, marker: int | None) -> None:
+    from holdfast.cli.listing import shortened
+    from holdfast.cli.terminal import say
+
+    name = shortened(hf, [session.id])[session.id]
+    if marker is None:
+        say(f"Nothing was changed; `holdfast compact {name}` does it.")
+    else:
+        say(f"Compacted, as entry {marker}; `holdfast undo {name}` takes it back.")

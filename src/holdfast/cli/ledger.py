@@ -1,0 +1,127 @@
+"""`holdfast ledger`: the exact facts of a session, section by section."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.options import Asked, common, find, session_argument
+
+if TYPE_CHECKING:
+    from holdfast.model.ledger import Ledger
+
+NEWEST, LETTERS = 8, 300
+"""How many items of a section a terminal shows, and how much of each, unless all is asked for."""
+
+ENDING = 60
+"""An outcome takes fewer letters than this."""
+
+COLOURS = {
+    "Open requests": "bold yellow",
+    "Interrupted requests": "yellow",
+    "Constraints": "cyan",
+    "Corrections": "cyan",
+    "Files changed": "green",
+    "Commands that failed": "red",
+    "Problems not resolved": "red",
+    "Subtasks running": "yellow",
+    "Requests answered": "green",
+}
+"""Sections by what they say of the session: what waits, what failed, what is done."""
+
+
+@click.command()
+@session_argument
+@click.option("--full", is_flag=True, help="Every item in full, as when piped.")
+@common
+def ledger(asked: Asked, session: str, full: bool) -> None:
+    """Show what the log says exactly: requests, files, commands, problems, decisions."""
+    from holdfast.cli.terminal import console, emit, say
+    from holdfast.cli.values import plain
+
+    with asked.open() as hf:
+        known = hf.session(find(hf, session).id).ledger()
+    if asked.json:
+        emit(plain(known))
+        return
+    if not draw(known, whole=full or not console().is_terminal):
+        say("Nothing is known of it yet: nobody asked for anything, and no tool was used.")
+
+
+def draw(known: Ledger, *, whole: bool) -> bool:
+    """Print every section that has something to tell; whether any has."""
+    from holdfast.cli.terminal import console, hint
+    from holdfast.core.ledger.render import sections
+
+    cut = drawn = False
+    for title, lines in sections(known):
+        if drawn:
+            console().print()
+        drawn = True
+        cut |= _section(title, lines, whole=whole)
+    if cut:
+        hint("Shown are the newest of each, shortened; --full shows all.")
+    return drawn
+
+
+def _section(title: str, lines: list[tuple[int, str]], *, whole: bool) -> bool:
+    """One section; whether anything of it was left out."""
+    from rich.text import Text
+
+    from holdfast.cli.terminal import console
+    from holdfast.cli.wording import number
+
+    style = COLOURS.get(title, "bold")
+    console().print(Text.assemble((title, style), (f" · {number(len(lines))}", "dim")))
+    shown = lines if whole else lines[-NEWEST:]
+    if len(shown) < len(lines):
+        console().print(Text(f"  … {number(len(lines) - len(shown))} earlier", "dim"))
+    cut = [seq for seq, text in shown if _item(seq, text, whole=whole)]
+    return bool(cut) or len(shown) < len(lines)
+
+
+def _item(seq: int, text: str, *, whole: bool) -> bool:
+    """One item beside the entry it comes from; whether it was cut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from holdfast.cli.terminal import console, neutral, one_line
+
+    if not console().is_terminal:
+        console().print(f"  #{seq}  {one_line(text)}", soft_wrap=True)
+        return False
+    words = text.strip()
+    cut = not whole and len(words) > LETTERS
+    told = _shortened(words) if cut else neutral(words)
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=8, justify="right", style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(f"#{seq}", Text(told, _colour(words)))
+    console().print(grid)
+    return cut
+
+
+def _shortened(text: str) -> str:
+    """The beginning of an item, and how it ended where it says so."""
+    from holdfast.cli.terminal import one_line
+
+    beginning, arrow, ended = text.rpartition(" → ")
+    if arrow and len(ended) < ENDING < len(beginning):
+        return f"{one_line(text[: LETTERS - ENDING])} … → {one_line(ended)}"
+    return f"{one_line(text[:LETTERS])}…"
+
+
+def _colour(text: str) -> str:
+    """How an item is coloured by the status it ends or begins with."""
+    for mark, style in (
+        ("→ failed", "red"),
+        ("→ refused", "red"),
+        ("→ interrupted", "yellow"),
+        ("[completed]", "green"),
+        ("[in_progress]", "yellow"),
+        ("[cancelled]", "dim"),
+    ):
+        if mark in text:
+            return style
+    return ""

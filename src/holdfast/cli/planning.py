@@ -1,0 +1,244 @@
+"""A plan as people look at it before they let it happen: what stays, what leaves, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.cli.describing import spans
+from holdfast.cli.terminal import fitted, neutral, one_line
+from holdfast.cli.values import dollars, plain
+from holdfast.cli.wording import many, money, number
+
+if TYPE_CHECKING:
+    from holdfast.engine.focus import Focus
+    from holdfast.engine.outlook import Outlook
+    from holdfast.model.decision import Decision
+    from holdfast.model.ledger import Retention
+    from holdfast.model.plan import Plan
+
+Row = tuple[str, str, str]
+"""What a line is about, what it says, and how it is coloured."""
+
+FOUND = 4
+"""How many missing or changed items are named where the whole list was not asked for."""
+
+LONG = 52
+"""How much of a path is shown: what fits beside the rest of its line."""
+
+UNUSED = "not followed, since no model writes this summary"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A plan with what is said about it."""
+
+    plan: Plan
+    outlook: Outlook
+    window: int
+    """What the window takes now."""
+    room: int
+    priced: bool
+    """Whether the model has a price; otherwise the decision is in tokens."""
+    asked: str
+    """What --focus says."""
+    written: Focus
+    """What the project's instruction file says."""
+
+    @property
+    def after(self) -> int:
+        """What the window will take."""
+        return max(self.window - self.outlook.leaves + self.outlook.comes, 0)
+
+
+def rows(shown: Shown, *, whole: bool) -> Iterator[Row]:
+    """The lines of a plan; `whole` names every item that is missing or changed."""
+    plan = shown.plan
+    yield "step", _step(plan), ""
+    yield from _stays(shown)
+    yield from _leaves(shown)
+    yield "window", _window(shown), "bold"
+    if plan.decision:
+        yield "price", _price(plan.decision, shown.priced), ""
+    yield from _focus(shown)
+    yield from _ledger(plan, whole=whole)
+    for one in plan.objections:
+        yield "objected", f"{one.why}{f': {one.text}' if one.text else ''}", "yellow"
+
+
+def _step(plan: Plan) -> str:
+    if plan.clears:
+        return f"{plan.step}, by the policy {plan.policy}"
+    calls = f" in {many(plan.calls, 'call')}, {money(plan.cost)}" if plan.calls else ""
+    writer = f"by {plan.model}" if plan.model else "without a model"
+    return f"{plan.step}, by the policy {plan.policy}; written {writer}{calls}"
+
+
+def _stays(shown: Shown) -> Iterator[Row]:
+    found, kept = shown.outlook, shown.plan.kept
+    tokens = max(shown.window - found.leaves, 0)
+    inside = f", with {', '.join(f'#{seq}' for seq in kept)} word for word" if kept else ""
+    where = f": {spans(found.kept)}" if found.kept and not kept else ""
+    if kept:
+        behind = [span for span in found.kept if span.first > shown.plan.covers[-1].last]
+        where = f": {spans(tuple(behind))}{inside}" if behind else inside
+    words = f"{many(found.kept_messages, 'message')}{where}"
+    yield "kept", f"{words}; {number(tokens)} tokens with what surrounds them", "green"
+
+
+def _leaves(shown: Shown) -> Iterator[Row]:
+    found, plan = shown.outlook, shown.plan
+    shrunk = f"{number(found.leaves)} → {number(found.comes)} tokens"
+    if plan.clears:
+        parts = many(len(plan.clears), "part")
+        yield "cleared", f"{parts} in {spans(found.cleared)}; {shrunk}, with handles", "yellow"
+        return
+    merges = ", ".join(f"#{seq}" for seq in plan.merges)
+    carried = f", and carries on the summary of {merges}" if merges else ""
+    where = f"{plan.covers[0].first}–{plan.covers[-1].last}" if plan.covers else ""
+    words = f"{many(found.told_messages, 'message')} of {where}{carried}; {shrunk}"
+    yield "summarised", words, "magenta"
+
+
+def _window(shown: Shown) -> str:
+    room = max(shown.room, 1)
+    return (
+        f"{number(shown.window)} → {number(shown.after)} of {number(shown.room)} tokens "
+        f"({shown.window / room:.0%} → {shown.after / room:.0%})"
+    )
+
+
+def _price(decision: Decision, priced: bool) -> str:
+    """The numbers a compaction was decided by, in words."""
+    gain, price = _amount(decision.gain, priced), _amount(decision.price, priced)
+    saves = (
+        f"saves {gain}: {many(decision.saved, 'token')} fewer in each of about "
+        f"{many(decision.turns, 'call')} to come"
+    )
+    if decision.cold:
+        anew = "what was cached has run out, and is written anew in any case"
+    else:
+        anew = f"{many(decision.rewritten, 'token')} are written to the cache anew"
+    because = "" if decision.cold else f", since {decision.because}"
+    verdict = "It pays" if decision.pays else "It does not pay"
+    return f"{saves}; costs {price}: {anew}. {verdict}{because}."
+
+
+def _amount(nano: int, priced: bool) -> str:
+    return money(nano) if priced else f"the price of {many(nano, 'token')}"
+
+
+def _focus(shown: Shown) -> Iterator[Row]:
+    unused = "" if shown.plan.model else f" ({UNUSED})"
+    if shown.asked:
+        yield "focus", f"{one_line(shown.asked)}{unused}", ""
+    if shown.written.text:
+        told = fitted(shown.written.text, 120)
+        yield "focus", f"{shown.written.file} says: {told}{unused}", ""
+
+
+def _ledger(plan: Plan, *, whole: bool) -> Iterator[Row]:
+    """What becomes of what the ledger knows."""
+    if plan.report is None:
+        return
+    counts = plan.report.counts
+    lost = counts["missing"] + counts["changed"]
+    told = " · ".join(f"{number(n)} {state}" for state, n in counts.items())
+    yield "ledger", told, "yellow" if lost else "green"
+    found = (*plan.report.of("missing"), *plan.report.of("changed"))
+    for item in found if whole else found[:FOUND]:
+        yield item.state, _item(item), "yellow"
+    if not whole and len(found) > FOUND:
+        yield "", f"… {number(len(found) - FOUND)} more; --preview names them all", "dim"
+
+
+def _item(item: Retention) -> str:
+    known = item.text.strip() in item.why
+    why = f" ({fitted(item.why, 80)})" if item.why and not known else ""
+    text = _end(item.text) if item.kind == "file" else fitted(item.text, 100)
+    return f"#{item.seq} {item.kind}: {text}{why}"
+
+
+def _end(path: str) -> str:
+    """The end of a path, which is what tells it from others."""
+    line = one_line(path)
+    return line if len(line) <= LONG else f"…{line[1 - LONG :]}"
+
+
+def draw(shown: Shown, *, whole: bool) -> None:
+    """Print the lines of a plan: wrapped beside what they are about, in a pipe one a line."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from holdfast.cli.terminal import console
+
+    card = Table.grid(padding=(0, 2, 0, 0))
+    card.add_column(style="dim", no_wrap=True, min_width=10)
+    card.add_column(overflow="fold")
+    for title, words, style in rows(shown, whole=whole):
+        if console().is_terminal:
+            card.add_row(title, Text(neutral(words), style))
+        else:
+            console().print(f"{title:<10}  {one_line(words)}", soft_wrap=True)
+    if card.rows:
+        console().print(card)
+
+
+def draw_text(plan: Plan) -> None:
+    """Print the summary that is to stand for what leaves, and what is laid beside it."""
+    from holdfast.cli.describing import Piece
+    from holdfast.cli.drawing import Drawing
+
+    drawing = Drawing(full=True)
+    for title, text in (("Summary", plan.summary), ("Beside it", plan.expand)):
+        if text:
+            drawing.draw((Piece(title, "bold", 0), Piece(text, "", 2, body=True), Piece("", "", 0)))
+
+
+def as_value(shown: Shown, session: str, marker: int | None) -> dict[str, Any]:
+    """A plan as JSON: every key, always; money in US dollars."""
+    plan, found = shown.plan, shown.outlook
+    report = plan.report
+    return {
+        "session": session,
+        "marker": marker,
+        "step": plan.step,
+        "trigger": plan.trigger,
+        "policy": plan.policy,
+        "model": plan.model,
+        "calls": plan.calls,
+        "cost_usd": dollars(plan.cost),
+        "covers": plain(plan.covers),
+        "kept": plain(found.kept),
+        "clears": plain(plan.clears),
+        "merges": plain(plan.merges),
+        "messages": {"kept": found.kept_messages, "summarised": found.told_messages},
+        "tokens": {"leave": found.leaves, "come": found.comes},
+        "window": {"before": shown.window, "after": shown.after, "room": shown.room},
+        "decision": decision_value(plan.decision, shown.priced),
+        "retention": plain(report.counts) if report else None,
+        "missing": plain(report.of("missing")) if report else [],
+        "changed": plain(report.of("changed")) if report else [],
+        "objections": plain(plan.objections),
+        "focus": {"asked": shown.asked, "file": shown.written.file, "written": shown.written.text},
+        "reason": plan.reason,
+        "summary": plan.summary,
+        "ledger": plan.ledger,
+        "expand": plan.expand,
+    }
+
+
+def decision_value(decision: Decision | None, priced: bool) -> dict[str, Any] | None:
+    """A decision as JSON; without a price its two amounts are in tokens."""
+    if decision is None:
+        return None
+    told = plain(decision)
+    gain, price = told.pop("gain"), told.pop("price")
+    return {
+        **told,
+        "gain_usd": dollars(gain) if priced else None,
+        "price_usd": dollars(price) if priced else None,
+        "gain_tokens": None if priced else gain,
+        "price_tokens": None if priced else price,
+    }
