@@ -74,17 +74,17 @@ def _written_out(match: re.Match[str]) -> str:
 def words(entry: Entry) -> str:
     """All that was said in an entry: text, what tools were given, what they answered."""
     assert isinstance(entry.body, Message)
-    return "\n".join(map(_text, entry.body.parts))
+    return "\n".join(map(text_of, entry.body.parts))
 
 
 def written(entry: Entry) -> str:
     """What the model itself wrote in an entry, or the user: no output of tools."""
     assert isinstance(entry.body, Message)
     parts = (part for part in entry.body.parts if not isinstance(part, ToolResult))
-    return "\n".join(map(_text, parts))
+    return "\n".join(map(text_of, parts))
 
 
-def _text(part: Part) -> str:
+def text_of(part: Part) -> str:
     """What a part says. The fields of a tool's input have names that its schema tells anyway."""
     if not isinstance(part, ToolCall):
         return searchable(part)
