@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Unpack
 
@@ -18,10 +18,10 @@ from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult
 from holdfast.model.plan import Plan
-from holdfast.model.reply import Call
+from holdfast.model.reply import Call, Delta
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
-from holdfast.ports import Catalogue, Counter, Store
+from holdfast.ports import Catalogue, Counter, Provider, Store
 
 
 class BlockingSession:
@@ -163,6 +163,16 @@ class BlockingSession:
     def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""
         return drive(self._inner.refused(message, provider=provider))
+
+    def speak(
+        self,
+        provider: Provider,
+        hear: Callable[[Delta], None] | None = None,
+        options: dict[str, Any] | None = None,
+        **given: Unpack[Asking],
+    ) -> Entry:
+        """Prepare the window, send it to a provider, and append what comes back as it streams."""
+        return drive(self._inner.speak(provider, hear, options, **given))
 
     def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.explain import Absence
@@ -21,6 +21,7 @@ from holdfast.engine.explaining import (
 from holdfast.engine.ledgers import Ledgers
 from holdfast.engine.recalling import Recalled
 from holdfast.engine.retained import retained
+from holdfast.engine.speaking import speak
 from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
@@ -37,11 +38,12 @@ from holdfast.model.log import (
 )
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
+from holdfast.model.reply import Delta
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
-from holdfast.ports import Catalogue, Counter
+from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -97,6 +99,16 @@ class OpenSession(Writer):
     async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost."""
         return await self.turns.reply(response, format=format, key=key)
+
+    async def speak(
+        self,
+        provider: Provider,
+        hear: Callable[[Delta], None] | None = None,
+        options: dict[str, Any] | None = None,
+        **given: Unpack[Asking],
+    ) -> Entry:
+        """Prepare the window, send it to a provider, and append what comes back as it streams."""
+        return await speak(self, provider, hear, options, **given)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""

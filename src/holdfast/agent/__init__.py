@@ -1,0 +1,1 @@
+"""A small real agent on top of the engine: a loop, tools, permissions."""

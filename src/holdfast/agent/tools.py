@@ -1,0 +1,210 @@
+"""What the agent can do: read, write and edit files, run commands, look around, plan.
+
+Rule 1: every path lies beneath the directory the agent works in; none leads out of it.
+Rule 2: a tool answers with text; what goes wrong is an answer that says so, never a crash.
+Rule 3: everything ends: commands are stopped after a time, and no answer is without bounds.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from holdfast.agent.shell import run
+from holdfast.errors import HoldfastError, Misuse
+from holdfast.files import Found, Root
+from holdfast.model.window import Tool
+
+LARGEST: Final = 4 * 1024 * 1024
+"""No larger file is read or searched."""
+
+SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", ".tox"})
+HITS: Final = 200
+SECONDS: Final = 10.0
+"""How long a search may take."""
+
+
+class Toolbox:
+    """The tools of an agent that works in one directory."""
+
+    def __init__(self, directory: str) -> None:
+        self.root = Root(directory)
+        self.todo: list[dict[str, str]] = []
+
+    def tools(self) -> list[Tool]:
+        """As a model is told of them."""
+        return [one.tool for one in SPECS.values()]
+
+    def run(self, name: str, fields: dict[str, Any]) -> str:
+        """Do what a call asks for; Misuse, Unsafe or OSError say what is wrong with it."""
+        if name not in SPECS:
+            raise Misuse(f"there is no tool {name!r}; there are {', '.join(SPECS)}")
+        spec = SPECS[name]
+        missing = [field for field in spec.needs if not isinstance(fields.get(field), str)]
+        if missing:
+            raise Misuse(f"{name} needs {', '.join(missing)} as text")
+        return spec.act(self, fields)
+
+    def read(self, fields: dict[str, Any]) -> str:
+        text = self._text(fields["path"])
+        first, many = _number(fields, "offset", 1), _number(fields, "limit", 0)
+        lines = text.splitlines(keepends=True)[max(first - 1, 0) :]
+        return "".join(lines[:many] if many else lines)
+
+    def write(self, fields: dict[str, Any]) -> str:
+        path, content = fields["path"], fields["content"]
+        before = self._maybe(path)
+        if "/" in path:
+            self.root.make_directory(path.rsplit("/", 1)[0], 0o755)
+        self.root.write(path, content.encode("utf-8", "surrogateescape"), self._mode(path))
+        made = "created" if before is None else "replaced"
+        return f"{made} {path} ({len(content.splitlines()):,} lines)"
+
+    def edit(self, fields: dict[str, Any]) -> str:
+        path, old, new = fields["path"], fields["old"], fields["new"]
+        text = self._text(path)
+        many = text.count(old) if old else 0
+        if many != 1 and not (many and fields.get("all")):
+            found = "is not in it" if not many else f"is in it {many} times"
+            raise Misuse(f"{path}: the old text {found}; give text that is there exactly once")
+        changed = text.replace(old, new)
+        self.root.write(path, changed.encode("utf-8", "surrogateescape"), self._mode(path))
+        return f"changed {path} in {many} place{'s' if many > 1 else ''}"
+
+    def shell(self, fields: dict[str, Any]) -> str:
+        return run(fields["command"], str(self.root.path), _number(fields, "timeout", 120))
+
+    def glob(self, fields: dict[str, Any]) -> str:
+        pattern = fields["pattern"]
+        found = [one.path for one in self._files() if _matches(one.path, pattern)]
+        return "\n".join(found[:HITS]) or "no file matches"
+
+    def grep(self, fields: dict[str, Any]) -> str:
+        try:
+            wanted = re.compile(fields["pattern"])
+        except re.error as wrong:
+            raise Misuse(f"{fields['pattern']!r} is no pattern: {wrong}") from wrong
+        hits: list[str] = []
+        end, inside = time.monotonic() + SECONDS, str(fields.get("path") or "")
+        for one in self._files():
+            if inside and not _matches(one.path, inside):
+                continue
+            hits += _lines(self.root, one, wanted)
+            if len(hits) >= HITS or time.monotonic() > end:
+                return "\n".join((*hits[:HITS], "[… there is more; look for less]"))
+        return "\n".join(hits) or "nothing matches"
+
+    def list(self, fields: dict[str, Any]) -> str:
+        found = self.root.listing(str(fields.get("path") or "."))
+        lines = [f"{one.path}{'/' if one.kind == 'directory' else ''}" for one in found]
+        return "\n".join(lines[:HITS]) or "it is empty"
+
+    def plan(self, fields: dict[str, Any]) -> str:
+        steps = fields.get("todos")
+        if not isinstance(steps, list):
+            raise Misuse("todo needs todos, a list of {content, status}")
+        told = [one for one in steps if isinstance(one, dict)]
+        self.todo = [
+            {"content": str(one.get("content", "")), "status": str(one.get("status", "pending"))}
+            for one in told
+        ]
+        return "\n".join(f"[{one['status']}] {one['content']}" for one in self.todo) or "no steps"
+
+    def _files(self) -> Iterator[Found]:
+        walked = self.root.walk(skip=lambda one: one.path.rsplit("/", 1)[-1] in SKIPPED)
+        return (one for one in walked if one.kind == "file")
+
+    def _text(self, path: str) -> str:
+        data = self.root.read(path, LARGEST)
+        if b"\0" in data[:8_192]:
+            raise Misuse(f"{path} is no text")
+        return data.decode("utf-8", "surrogateescape")
+
+    def _maybe(self, path: str) -> str | None:
+        try:
+            return self._text(path)
+        except (HoldfastError, OSError):
+            return None
+
+    def _mode(self, path: str) -> int:
+        try:
+            return self.root.stat(path).st_mode & 0o777
+        except (HoldfastError, OSError):
+            return 0o644
+
+
+class Spec(Struct, frozen=True):
+    """One tool: as a model is told of it, and what it does."""
+
+    tool: Tool
+    act: Callable[[Toolbox, dict[str, Any]], str]
+    needs: tuple[str, ...]
+
+
+def _spec(
+    name: str, description: str, act: Callable[[Toolbox, dict[str, Any]], str], **fields: str
+) -> Spec:
+    """A tool whose fields are told as `type: what it is`; those that end with `?` may be absent."""
+    properties: dict[str, Any] = {}
+    needs: list[str] = []
+    for field, told in fields.items():
+        kind, _, about = told.partition(": ")
+        properties[field] = {"type": kind.rstrip("?"), "description": about}
+        if not kind.endswith("?"):
+            needs.append(field)
+    schema = {"type": "object", "properties": properties, "required": needs}
+    texts = tuple(field for field in needs if properties[field]["type"] == "string")
+    return Spec(Tool(name=name, description=description, schema=schema), act, texts)
+
+
+_PATH = "string: A path relative to the working directory."
+
+SPECS: Final[dict[str, Spec]] = {
+    one.tool.name: one
+    for one in (
+        _spec("read", "Read a text file.", Toolbox.read, path=_PATH,
+              offset="integer?: The first line.", limit="integer?: How many lines."),
+        _spec("write", "Create a file, or replace it.", Toolbox.write, path=_PATH,
+              content="string: All of its content."),
+        _spec("edit", "Replace text in a file.", Toolbox.edit, path=_PATH,
+              old="string: Text that is in it exactly once.", new="string: What takes its place.",
+              all="boolean?: Replace it everywhere."),
+        _spec("shell", "Run a command in the working directory.", Toolbox.shell,
+              command="string: The command line.", timeout="integer?: Seconds; 120 if left out."),
+        _spec("grep", "Search files by a regular expression.", Toolbox.grep,
+              pattern="string: The expression.", path="string?: Only files like this."),
+        _spec("glob", "Find files by name.", Toolbox.glob, pattern="string: Such as src/**/*.py."),
+        _spec("list", "List a directory.", Toolbox.list, path="string?: Which one."),
+        _spec("todo", "Write down the steps of the work, and how far they are.", Toolbox.plan,
+              todos="array: Objects with content and status."),
+    )
+}  # fmt: skip
+
+
+def _number(fields: dict[str, Any], name: str, default: int) -> int:
+    value = fields.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Whether a path is like a pattern; `**/` may stand for nothing."""
+    names = (pattern, pattern.replace("**/", ""), f"*/{pattern}", f"{pattern.rstrip('/')}/*")
+    return any(fnmatch.fnmatchcase(path, name) for name in names)
+
+
+def _lines(root: Root, one: Found, wanted: re.Pattern[str]) -> list[str]:
+    """The lines of a file that match, with their numbers."""
+    try:
+        data = root.read(one.path, LARGEST)
+    except (HoldfastError, OSError):
+        return []
+    if b"\0" in data[:8_192]:
+        return []
+    lines = data.decode("utf-8", "replace").splitlines()
+    found = [(n, line) for n, line in enumerate(lines, 1) if wanted.search(line[:2_000])]
+    return [f"{one.path}:{n}: {line[:400]}" for n, line in found[:HITS]]

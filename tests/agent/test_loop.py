@@ -1,0 +1,117 @@
+"""The loop against a real server: tools, refusals, interrupts, and going on afterwards."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.agent.loop import Agent, Happening
+from holdfast.agent.permissions import Permissions
+from holdfast.agent.tools import Toolbox
+from holdfast.engine.plugins import provider
+from holdfast.model.message import Message, ToolResult
+from holdfast.testing import StrictServer
+from holdfast.testing.strict.script import Ask, answer
+
+FORMATS = {
+    "anthropic": ("anthropic", "claude-sonnet-4-6"),
+    "openai-responses": ("openai", "gpt-5"),
+    "openai-chat": ("openai", "gpt-4o"),
+    "gemini": ("google", "gemini-2.5-pro"),
+}
+
+
+@contextmanager
+def agent(
+    tmp_path: Path, server: StrictServer, format: str, allow: tuple[str, ...] = (), **named: Any
+) -> Iterator[Agent]:
+    name, model = FORMATS[format]
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model=model, directory=work)
+        with closing(provider(name, format, key="sk-test", url=server.url(name))) as to:
+            yield Agent(s, to, Toolbox(str(work)), rules=Permissions(allow=allow), **named)
+
+
+def results(made: Agent) -> list[ToolResult]:
+    bodies = [e.body for e in made.session.entries() if isinstance(e.body, Message)]
+    return [part for body in bodies for part in body.parts if isinstance(part, ToolResult)]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_task_from_beginning_to_end(tmp_path: Path, format: str) -> None:
+    answers = iter(
+        [
+            answer("First two at once.", Ask("write", {"path": "a.txt", "content": "hello\n"}),
+                   Ask("list", {})),
+            answer("Now a command.", Ask("shell", {"command": "cat a.txt"})),
+            answer("Done: it says hello."),
+        ]
+    )  # fmt: skip
+    with (
+        StrictServer(lambda asked: next(answers)) as server,
+        agent(tmp_path, server, format, ("write", "shell")) as made,
+    ):
+        last = made.turn("write hello")
+        assert last is not None
+        assert last.body.text == "Done: it says hello."  # type: ignore[union-attr]
+        assert (tmp_path / "work" / "a.txt").read_text() == "hello\n"
+        assert [one.error for one in results(made)] == [False, False, False]
+        assert "exit status 0" in results(made)[-1].output
+        assert not [one.rule for one in server.asked if one.rule]
+
+
+def test_what_is_not_allowed_is_told_to_the_model(tmp_path: Path) -> None:
+    answers = iter([answer(Ask("shell", {"command": "rm -rf ."})), answer("I will not then.")])
+    seen: list[Happening] = []
+    with (
+        StrictServer(lambda asked: next(answers)) as server,
+        agent(tmp_path, server, "anthropic", onlooker=seen.append) as made,
+    ):
+        made.turn("clean up")
+        (refused,) = results(made)
+        assert refused.error
+        assert "did not allow" in refused.output
+        assert "refused" in [one.kind for one in seen]
+
+
+def test_an_interrupt_leaves_a_session_that_goes_on(tmp_path: Path) -> None:
+    def script(asked: Any) -> Any:
+        if "never mind" in str(asked.body):
+            return answer("All right.")
+        return answer("Two things.", Ask("list", {}), Ask("shell", {"command": "sleep 60"}))
+
+    def interrupt(what: Happening) -> None:
+        if what.kind == "call" and what.call and what.call.name == "shell":
+            raise KeyboardInterrupt
+
+    with (
+        StrictServer(script) as server,
+        agent(tmp_path, server, "anthropic", ("shell",), onlooker=interrupt) as made,
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            made.turn("do two things")
+        assert [one.output for one in results(made)][-1] == "[interrupted]"
+        last = made.turn("never mind")
+        assert last is not None
+        assert last.body.text == "All right."  # type: ignore[union-attr]
+        assert not [one.rule for one in server.asked if one.rule]
+        assert "turn_aborted" in str(server.asked[-1].body)
+
+
+def test_a_model_may_recall_what_left_its_window(tmp_path: Path) -> None:
+    def script(asked: Any) -> Any:
+        if "secret number is 7142" in str(asked.body["messages"][-1]):
+            return answer("It is 7142.")
+        return answer(Ask("recall", {"handle": "#1"}))
+
+    with StrictServer(script) as server, agent(tmp_path, server, "anthropic") as made:
+        made.session.user("the secret number is 7142")
+        made.session.append(holdfast.assistant("noted"))
+        last = made.turn("what was it?")
+        assert last is not None
+        assert last.body.text == "It is 7142."  # type: ignore[union-attr]
