@@ -187,13 +187,24 @@ def draw(shown: Shown, *, whole: bool) -> None:
 
 def draw_text(plan: Plan) -> None:
     """Print the summary that is to stand for what leaves, and what is laid beside it."""
-    from holdfast.cli.describing import Piece
-    from holdfast.cli.drawing import Drawing
+    from rich.padding import Padding
+    from rich.text import Text
 
-    drawing = Drawing(full=True)
-    for title, text in (("Summary", plan.summary), ("Beside it", plan.expand)):
-        if text:
-            drawing.draw((Piece(title, "bold", 0), Piece(text, "", 2, body=True), Piece("", "", 0)))
+    from holdfast.cli.describing import Piece
+    from holdfast.cli.drawing import stream
+    from holdfast.cli.terminal import console
+
+    screen = console()
+    for title, text in (
+        ("Summary", plan.summary), ("Beside it", plan.ledger), ("And to be recalled", plan.expand),
+    ):  # fmt: skip
+        if not text:
+            continue
+        screen.print(Text(title, "bold"))
+        if screen.is_terminal:
+            screen.print(Padding(Text(neutral(text)), (0, 0, 1, 2)))
+        else:
+            stream(Piece(f"{text}\n", indent=2, body=True))
 
 
 def as_value(shown: Shown, session: str, marker: int | None) -> dict[str, Any]:
