@@ -21,6 +21,7 @@ from holdfast.cli.pins import pin, unpin
 from holdfast.cli.policies import policy
 from holdfast.cli.recall import recall
 from holdfast.cli.reversing import redo, undo
+from holdfast.cli.run import run
 from holdfast.cli.search import search
 from holdfast.cli.show import show
 from holdfast.cli.verbs import archive, fork, rename
@@ -46,6 +47,7 @@ def main(ctx: click.Context, store: str | None, as_json: bool) -> None:
 
 
 for command in (
+    run,
     sessions,
     show,
     search,

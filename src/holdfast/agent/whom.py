@@ -1,0 +1,69 @@
+"""Whom to talk to: a model by its name, or the best one a key is there for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from holdfast.engine.plugins import catalogue, provider
+from holdfast.errors import Denied
+from holdfast.ports import Provider
+
+FORMATS: Final = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
+
+KEYS: Final = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+
+USUAL: Final = {
+    "anthropic": "claude-sonnet-4-6",
+    "openai": "gpt-5",
+    "google": "gemini-2.5-pro",
+}
+"""The model that is taken where none is named, by the key that is there."""
+
+
+class Whom(NamedTuple):
+    """A model, its provider, and the format it is spoken to in."""
+
+    model: str
+    provider: str
+    format: str
+
+    def open(self) -> Provider:
+        """The provider itself; its key and address are those its own SDK would use."""
+        return provider(self.provider, self.format)
+
+
+def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
+    """Whom to talk to; Denied, with what to do, where there is no key."""
+    env = os.environ if environ is None else environ
+    if not model:
+        model = _usual(env)
+    name = catalogue().profile(model).provider
+    if name not in FORMATS or (name == "openai" and compatible(env)):
+        return Whom(model, "openai", "openai-chat" if compatible(env) else FORMATS["openai"])
+    return Whom(model, name, FORMATS[name])
+
+
+def _usual(env: Mapping[str, str]) -> str:
+    if named := env.get("HOLDFAST_MODEL", "").strip():
+        return named
+    for name, keys in KEYS.items():
+        if any(env.get(key) for key in keys):
+            return USUAL[name]
+    raise Denied(
+        "no model is named and no key is set; set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+        "GEMINI_API_KEY, or name a server on this machine with OPENAI_BASE_URL and its model "
+        "with -m"
+    )
+
+
+def compatible(env: Mapping[str, str]) -> bool:
+    """Whether OpenAI's address is another server's, which knows Chat Completions at the most."""
+    named = env.get("OPENAI_BASE_URL", "")
+    return bool(named) and urlsplit(named).hostname != "api.openai.com"

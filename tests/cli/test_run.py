@@ -1,0 +1,77 @@
+"""`holdfast run`: the agent without anybody to ask, against a real server."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from holdfast.testing import StrictServer
+from holdfast.testing.strict.script import Ask, answer
+
+KEY = "sk-canary-0123456789"
+
+
+def run(tmp_path: Path, server: StrictServer, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {
+        **os.environ,
+        "ANTHROPIC_API_KEY": KEY,
+        "ANTHROPIC_BASE_URL": server.url("anthropic"),
+        "HOLDFAST_STORE": str(tmp_path / "log.db"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+    }
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+    told = [sys.executable, "-m", "holdfast.cli", "run", *words]
+    return subprocess.run(told, cwd=work, env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_a_task_is_done_and_goes_on(tmp_path: Path) -> None:
+    answers = iter(
+        [
+            answer("Writing.", Ask("write", {"path": "a.txt", "content": "hello\n"})),
+            answer("Written."),
+            answer("It was hello."),
+        ]
+    )
+    with StrictServer(lambda asked: next(answers)) as server:
+        done = run(tmp_path, server, "-p", "write hello", "--allow", "write", "--json")
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert told["result"] == "Written."
+        assert told["cost_usd"] > 0
+        assert (tmp_path / "work" / "a.txt").read_text() == "hello\n"
+        again = run(tmp_path, server, "-c", "-p", "what was it?")
+        assert again.stdout == "It was hello.\n"
+        assert "write hello" in str(server.asked[-1].body)
+        assert not [one.rule for one in server.asked if one.rule]
+
+
+def test_what_is_not_allowed_is_denied(tmp_path: Path) -> None:
+    answers = iter([answer(Ask("shell", {"command": "touch x"})), answer("Not allowed.")])
+    with StrictServer(lambda asked: next(answers)) as server:
+        done = run(tmp_path, server, "-p", "touch it", "--stream-json")
+        kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
+        assert "refused" in kinds
+        assert kinds[-1] == "result"
+        assert not (tmp_path / "work" / "x").exists()
+
+
+def test_the_key_is_nowhere(tmp_path: Path) -> None:
+    answers = iter([answer(Ask("shell", {"command": "env; echo " + KEY})), answer("Done.")])
+    with StrictServer(lambda asked: next(answers)) as server:
+        done = run(tmp_path, server, "-p", f"my key is {KEY}", "--allow", "shell", "--stream-json")
+        assert done.returncode == 0, done.stderr
+        for file in tmp_path.rglob("*"):
+            if file.is_file():
+                assert KEY.encode() not in file.read_bytes(), file
+        assert KEY not in done.stderr
+
+
+def test_without_a_model_and_a_key_it_says_what_to_do(tmp_path: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if "_API_KEY" not in name}
+    env |= {"HOLDFAST_STORE": str(tmp_path / "log.db"), "HOLDFAST_MODEL": ""}
+    told = [sys.executable, "-m", "holdfast.cli", "run", "-p", "hi"]
+    done = subprocess.run(told, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "ANTHROPIC_API_KEY" in done.stderr
