@@ -104,7 +104,7 @@ def _leaves(shown: Shown) -> Iterator[Row]:
 def _window(shown: Shown) -> str:
     room = max(shown.room, 1)
     return (
-        f"{number(shown.window)} → {number(shown.after)} of {number(shown.room)} tokens "
+        f"{number(shown.window)} → about {number(shown.after)} of {number(shown.room)} tokens "
         f"({shown.window / room:.0%} → {shown.after / room:.0%})"
     )
 
@@ -113,7 +113,7 @@ def _price(decision: Decision, priced: bool) -> str:
     """The numbers a compaction was decided by, in words."""
     gain, price = _amount(decision.gain, priced), _amount(decision.price, priced)
     saves = (
-        f"saves {gain}: {many(decision.saved, 'token')} fewer in each of about "
+        f"saves {gain}: at least {many(decision.saved, 'token')} fewer in each of about "
         f"{many(decision.turns, 'call')} to come"
     )
     if decision.cold:
