@@ -44,13 +44,19 @@ def refusals(
     """Everything that speaks against a summary; empty where it may stand."""
     if stop not in FINISHED:
         return [Objection(rule="unfinished", text=text[-80:], why=f"it ended with {stop!r}")]
-    if sum(bool(_WORD.search(word)) for word in text.split()) < WORDS and len(text) < WORDS * 4:
+    if not _says_something(text):
         return [Objection(rule="empty", text=text[:80], why="it says nothing")]
     length = estimate(text)
     if length > most:
         why = f"it takes {length:,} tokens, and {most:,} is the most"
         return [Objection(rule="too-long", text=text[:80], why=why)]
     return objections(ledger, text, covered, visible) if ledger else []
+
+
+def _says_something(text: str) -> bool:
+    """Whether there are words in it; some scripts do not part them."""
+    words = sum(bool(_WORD.search(word)) for word in text.split())
+    return words >= WORDS or len(_WORD.findall(text)) >= WORDS * 4
 
 
 def corrected(found: list[Objection]) -> str:

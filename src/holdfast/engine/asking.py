@@ -6,10 +6,11 @@ A question is a window of its own, so that whoever answers it can send it as any
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.core.budget import budget as allot
 from holdfast.core.count import MESSAGE
@@ -140,8 +141,13 @@ class Guard:
         return ""
 
 
-async def ask(session: OpenSession, question: Question) -> Answer:
-    """Ask, and record the call however it ends; whatever fails is an answer that says so."""
+async def ask(
+    session: OpenSession, question: Question, sound: Callable[[Answer], bool] | None = None
+) -> Answer:
+    """Ask, and record the call however it ends; whatever fails is an answer that says so.
+
+    An answer that is not `sound` counts as a call that failed.
+    """
     started = session.now()
     try:
         voice = session.upkeep.voice
@@ -149,10 +155,11 @@ async def ask(session: OpenSession, question: Question) -> Answer:
         told = await voice(question)
         reply = told if isinstance(told, Reply) else _read(told)
     except Exception as error:
-        await _record(session, question, started, None)
+        await _record(session, question, started, None, done=False)
         return Answer(error=f"{type(error).__name__}: {error}"[:300], overflow=_is_long(error))
-    priced = await _record(session, question, started, reply)
-    return Answer(text=reply.message.text, stop=reply.stop, cost=priced)
+    heard = Answer(text=reply.message.text, stop=reply.stop)
+    done = reply.stop == "end" and (sound is None or sound(heard))
+    return replace(heard, cost=await _record(session, question, started, reply, done=done))
 
 
 def _read(told: Any) -> Reply:
@@ -171,11 +178,10 @@ def _is_long(error: Exception) -> bool:
 
 
 async def _record(
-    session: OpenSession, question: Question, started: int, reply: Reply | None
+    session: OpenSession, question: Question, started: int, reply: Reply | None, *, done: bool
 ) -> int:
     usage = reply.usage if reply else Usage()
     price = cost(usage, question.profile) or 0
-    finished = reply is not None and reply.stop == "end"
     await session.store.calls.record(
         Call(
             id=session.new_id(),
@@ -189,7 +195,7 @@ async def _record(
             usage=usage,
             cost=price,
             price_version=question.profile.price_version,
-            outcome="done" if finished else "failed",
+            outcome="done" if done else "failed",
             stop=reply.stop if reply else "error",
         )
     )

@@ -8,12 +8,13 @@ Rule 3: a summary that is not accepted is nothing: it is neither kept nor shown.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from math import ceil
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from holdfast.core.accept import answer, corrected, refusals
-from holdfast.core.estimate import estimate
+from holdfast.core.estimate import BOUND, estimate
 from holdfast.core.extract import extract
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
@@ -28,7 +29,7 @@ from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
-from holdfast.model.span import Span, Spans, union, without
+from holdfast.model.span import Span, Spans, clip, union, within, without
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
@@ -41,6 +42,9 @@ ROOMY = 2
 
 FRAME = 256
 """What stands around a piece in its question."""
+
+FOCUS = 400
+"""What somebody wants a summary to dwell on is told within so many tokens."""
 
 SMALLEST = 256
 """A model that cannot be told so many tokens at once is not asked."""
@@ -144,9 +148,9 @@ class Summaries:
             last = await self._ask(profile, prompt, _body(so_far, piece), most)
             so_far = answer(last.text)
             covered = (covered + "\n" + piece)[-CHECKED:]
-            if last.error or last.stop != "end" or not so_far:
+            if not _sound(last, most):
                 break
-        if self._rule.verify and so_far and not last.error:
+        if self._rule.verify and _sound(last, most):
             checking = self._scene.session.catalogue.prompt(self._rule.verify)
             seen = _body(so_far, shorten(covered, room, "it"))
             last = await self._ask(profile, checking, seen, most, "verify")
@@ -159,7 +163,8 @@ class Summaries:
         own = profile.name == self._scene.given.model
         if self._rule.form != "conversation" or window is None or not own or self._now.over:
             return None
-        if estimate(prompt) + self._now.count.most + most > self._now.budget.window:
+        asked = ceil(estimate(prompt) * (1 + BOUND)) + FRAME + most * ROOMY
+        if asked + self._now.count.most > self._now.budget.window:
             return None
         reply = await self._ask(profile, "", prompt, most, before=True)
         texts = [told(entry) for entry in self._now.entries]
@@ -190,7 +195,7 @@ class Summaries:
         if self._flight and not await self._flight.renew():
             return Answer(error="somebody else has taken this over")
         self._plan.calls += 1
-        reply = await ask(self._scene.session, question)
+        reply = await ask(self._scene.session, question, lambda heard: _sound(heard, most))
         self._plan.cost += reply.cost
         return reply
 
@@ -201,7 +206,7 @@ class Summaries:
             f"Write at most {words} words.",
         ]
         if focus:
-            pieces.append(wrap("focus", focus))
+            pieces.append(wrap("focus", shorten(focus, FOCUS, "it")))
         if missing:
             told = "An earlier attempt was not accepted. Mend this:\n" + corrected(missing)
             pieces.append(told)
@@ -216,11 +221,9 @@ class Summaries:
         headings = self._rule.form == "headings"
         texts: list[str] = []
         log, id, cap = self._scene.log, self._scene.session.id, self._scene.cap
-        brief = self._plan.before > tokens * PIECES
-        if brief and (older := self._now.beyond):
+        if older := self._older(tokens * (PIECES // 2 - 1)):
             texts.append(await self._brief(older, tokens))
-        spans = without(self._plan.covers, self._now.beyond if brief else ())
-        async for page in load.pages(log, id, spans):
+        async for page in load.pages(log, id, without(self._plan.covers, older)):
             texts += [told(shown(entry, cap), headings) for entry in page if entry.is_message]
             ready = list(chunks(filter(None, texts), tokens))
             for piece in ready[:-1]:
@@ -229,6 +232,23 @@ class Summaries:
         for piece in texts:
             yield piece
 
+    def _older(self, tokens: int) -> Spans:
+        """What of the covered stretch lies behind its newest so many tokens.
+
+        Two pieces that follow each other are together longer than one may be, so that twice as
+        many tokens would still be few enough questions.
+        """
+        covers, now = self._plan.covers, self._now
+        taken = now.beyond_tokens
+        if taken + sum(map(_said, now.entries)) <= tokens:
+            return ()
+        taken = 0
+        for entry in reversed([one for one in now.entries if within(one.seq, covers)]):
+            taken += _said(entry)
+            if taken > tokens:
+                return clip(covers, 1, entry.seq)
+        return clip(covers, 1, now.beyond[-1].last) if now.beyond else ()
+
     async def _brief(self, spans: Spans, tokens: int) -> str:
         """What is too far back to be told in full: the digest that is made without a model."""
         digest = ""
@@ -236,6 +256,15 @@ class Summaries:
             said: list[Entry] = [entry for entry in page if entry.is_message]
             digest = extract(said, [digest] if digest else [], tokens)
         return digest
+
+
+def _sound(heard: Answer, most: int) -> bool:
+    """Whether an answer can be gone on from: finished, saying something, and short enough."""
+    return not heard.error and not refusals(answer(heard.text), heard.stop, most=most)
+
+
+def _said(entry: Entry) -> int:
+    return estimate(told(entry)) + 1
 
 
 def _body(so_far: str, piece: str) -> str:
