@@ -9,6 +9,7 @@ from holdfast import ToolCall, ToolResult
 from holdfast.engine.plugins import policies
 from holdfast.model.message import assistant, tool
 from tests.cli.running import run, terminal, values
+from tests.engine.test_window import REPLY
 
 
 @pytest.fixture
@@ -119,6 +120,17 @@ def test_policies_are_listed_shown_and_given(worked: str) -> None:
     (told,) = values("sessions")
     assert told["policy"] == "codex"
     assert "#6 Switch · policy codex" in run("show", worked, "--all").stdout
+
+
+def test_a_policy_that_was_given_holds_for_what_is_shown_next(worked: str) -> None:
+    with holdfast.open() as hf:
+        session = hf.session(worked)
+        session.window().request("anthropic")
+        session.reply(REPLY)
+    (before,) = values("context", worked)
+    run("policy", "set", worked, "codex")
+    (after,) = values("context", worked)
+    assert after["room"] != before["room"]
 
 
 @pytest.mark.parametrize("name", policies())

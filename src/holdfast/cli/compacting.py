@@ -92,7 +92,7 @@ def seen(
     profile = hf.catalogue.profile(now.model)
     return Shown(
         plan=plan,
-        outlook=drive(outlook(session.store.log, session.view(), plan)),
+        outlook=drive(outlook(session.store.log, session.view(), plan, now.lines)),
         window=now.tokens,
         room=now.room,
         priced=profile.price(now.tokens) is not None,

@@ -40,11 +40,12 @@ async def given_now(session: OpenSession, model: str = "") -> Given:
     given = await given_of(session, newest) if newest and newest.given else Given()
     view = await session.view()
     led = await surround.led_by(session.store.log, view)
+    since = newest is None or newest.head < view.folded.switch  # another policy may hold since
     shown = await surround.snapshot(session.store.log, session.id, view.folded.context)
     return replace(
         given,
         model=model or led or given.model or (newest.model if newest else ""),
-        policy=given.policy or session.info.policy,
+        policy=session.info.policy if since else given.policy or session.info.policy,
         sections=given.sections if shown is None else shown,
     )
 
