@@ -72,7 +72,7 @@ class Agent:
         self._system = system
         self._tell = onlooker
         self._ask = ask
-        self._giving = giving or {}
+        self.giving = giving or {}
 
     def turn(self, text: str, *media: Any) -> Entry | None:
         """Say something, and work until the model is done; the last reply."""
@@ -97,7 +97,7 @@ class Agent:
             lambda delta: self._tell(Happening(kind="delta", delta=delta)),
             system=self._system,
             tools=[*self.toolbox.tools(), *recall_tools()],
-            **self._giving,
+            **self.giving,
         )
         self._tell(Happening(kind="reply", entry=entry))
         return entry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.chat import chat
 from holdfast.cli.compacting import compact
 from holdfast.cli.completion import completion
 from holdfast.cli.context import context, explain
@@ -47,6 +48,7 @@ def main(ctx: click.Context, store: str | None, as_json: bool) -> None:
 
 
 for command in (
+    chat,
     run,
     sessions,
     show,

@@ -1,0 +1,86 @@
+"""`holdfast chat`: talk to a model that outlives its window."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import Asked, common, find, newest
+
+if TYPE_CHECKING:
+    from holdfast.agent.loop import Agent
+    from holdfast.agent.whom import Whom
+    from holdfast.engine.doors import BlockingSession, Holdfast
+
+
+@click.command()
+@click.option("-m", "--model", metavar="MODEL", default="", help="Whom to talk to.")
+@click.option("--policy", metavar="NAME", default="holdfast", help="How its context is managed.")
+@click.option("-c", "--continue", "going_on", is_flag=True, help="Go on with the last session.")
+@click.option("-r", "--resume", metavar="SESSION", default="", help="Go on with this session.")
+@click.option("--allow", metavar="TOOL", multiple=True,
+              help="A tool it may use without asking, as in 'shell:git *'.")  # fmt: skip
+@common
+def chat(
+    asked: Asked, model: str, policy: str, going_on: bool, resume: str, allow: tuple[str, ...]
+) -> None:
+    """Talk to a model in this directory; it may use tools, and nothing said is ever lost."""
+    from holdfast.agent.whom import whom
+    from holdfast.errors import Misuse
+
+    if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
+    with asked.open(make=True) as hf:
+        resumed = _resumed(hf, going_on, resume)
+        chosen = whom(model or (resumed.info.model if resumed else ""))
+        session = resumed or hf.session(model=chosen.model, directory=os.getcwd(), policy=policy)
+        with closing(chosen.open()) as provider:
+            _talk(hf, session, provider, chosen, allow, loaded=resumed is not None)
+
+
+def _resumed(hf: Holdfast, going_on: bool, resume: str) -> BlockingSession | None:
+    if not (resume or going_on):
+        return None
+    return hf.session((find(hf, resume) if resume else newest(hf)).id)
+
+
+def _talk(
+    hf: Holdfast,
+    session: BlockingSession,
+    provider: Any,
+    chosen: Whom,
+    allow: tuple[str, ...],
+    *,
+    loaded: bool,
+) -> None:
+    from holdfast.cli.conversation import Conversation
+    from holdfast.cli.screen import Screen
+
+    screen = Screen()
+    agent = _agent(session, provider, chosen.model, allow, screen)
+    Conversation(hf, agent, screen, chosen).hold(loaded=loaded)
+
+
+def _agent(
+    session: BlockingSession, provider: Any, model: str, allow: tuple[str, ...], screen: Any
+) -> Agent:
+    from holdfast.agent.loop import Agent
+    from holdfast.agent.permissions import permissions
+    from holdfast.agent.prompt import SYSTEM, surroundings
+    from holdfast.agent.tools import Toolbox
+
+    directory = session.info.directory or os.getcwd()
+    return Agent(
+        session,
+        provider,
+        Toolbox(directory),
+        rules=permissions(session.info.project, allow),
+        system=SYSTEM,
+        onlooker=screen.show,
+        ask=screen.may,
+        giving={"model": model, "context": surroundings(directory)},
+    )

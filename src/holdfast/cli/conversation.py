@@ -1,0 +1,136 @@
+"""Holding a conversation: what is typed is said, done or looked up, until somebody leaves."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from holdfast.cli.terminal import fitted, neutral
+
+if TYPE_CHECKING:
+    from holdfast.agent.loop import Agent
+    from holdfast.agent.whom import Whom
+    from holdfast.cli.screen import Screen
+    from holdfast.engine.doors import Holdfast
+
+GAUGE = 20
+"""How many characters the gauge of the window has."""
+
+
+class Conversation:
+    """One person, one agent, one terminal."""
+
+    def __init__(self, hf: Holdfast, agent: Agent, screen: Screen, whom: Whom) -> None:
+        self.hf = hf
+        self.agent = agent
+        self.screen = screen
+        self.whom = whom
+        self._used = ""
+
+    def hold(self, *, loaded: bool) -> None:
+        """Talk until an empty Ctrl-D, /exit, or the terminal goes away."""
+        self._greet(loaded)
+        prompt = self._prompt()
+        while True:
+            try:
+                text = prompt()
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                break
+            if text.strip() and not self._heard(text.strip()):
+                break
+        self.screen.say(f"session {self.agent.session.id} · holdfast chat -c goes on", "dim")
+
+    def _greet(self, loaded: bool) -> None:
+        session = self.agent.session
+        self.screen.say(f"holdfast · {self.whom.model} · {session.info.directory}", "bold")
+        if loaded:
+            self.screen.say(_loaded(session), "dim")
+        self.screen.say(
+            "/help shows what else can be typed; Ctrl-C interrupts, Ctrl-D leaves", "dim"
+        )
+
+    def _heard(self, text: str) -> bool:
+        """Do what was typed; False to leave."""
+        from holdfast.cli.slash import slash
+
+        if text.startswith("/"):
+            return slash(self, text)
+        if text.startswith("!"):
+            self._command(text[1:].strip())
+            return True
+        self._turn(text)
+        return True
+
+    def _turn(self, text: str) -> None:
+        from holdfast.errors import HoldfastError
+
+        self.screen.busy("thinking…")
+        try:
+            self.agent.turn(*_with_pictures(text, self.agent.session.info.directory))
+        except KeyboardInterrupt:
+            pass
+        except HoldfastError as error:
+            self.screen.rest()
+            self.screen.say(f"error: {neutral(str(error))}", "red")
+        finally:
+            self.screen.rest()
+            self._used = ""
+
+    def _command(self, command: str) -> None:
+        """Run a command of the user's own, and let the model know of it."""
+        from holdfast.agent.shell import run
+        from holdfast.core.scaffold import wrap
+        from holdfast.model.message import Message, Text
+
+        output = run(command, self.agent.session.info.directory or os.getcwd(), 600)
+        self.screen.console.print(neutral(output), markup=False, highlight=False)
+        told = wrap("user_shell_command", f"$ {command}\n{output}")
+        self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))
+
+    def _prompt(self) -> Any:
+        from holdfast.cli.typing_in import prompt
+
+        return prompt(self.status)
+
+    def status(self) -> str:
+        """The line below what is typed: model, gauge, tokens, cost."""
+        if not self._used:
+            shot = self.agent.session.snapshot()
+            share = min(max(shot.used_percentage / 100, 0.0), 1.0)
+            full = round(share * GAUGE)
+            self._used = (
+                f"{'█' * full}{'░' * (GAUGE - full)} {share:4.0%} of "
+                f"{shot.context_window_size:,} · ${self.agent.session.cost:.4f}"
+            )
+        return fitted(f" {self.whom.model} · {self._used}", self.screen.console.width)
+
+
+def _loaded(session: Any) -> str:
+    """What a resumed session brings along."""
+    view = session.view()
+    shown = sum(1 for entry in session.seen() if entry.is_message)
+    told = len(view.folded.summaries)
+    rest = view.last - shown
+    summed = f" · {rest:,} earlier entries only in {told} summaries" if told else ""
+    return f"{shown:,} messages loaded of {view.last:,} entries{summed}"
+
+
+def _with_pictures(text: str, directory: str) -> list[Any]:
+    """What was typed, and the pictures whose paths stand in it."""
+    from holdfast.model.message import Media
+    from holdfast.model.pictures import media_type
+
+    found: list[Any] = [text]
+    for word in text.split():
+        path = os.path.join(directory or ".", os.path.expanduser(word.strip("'\"")))
+        if word.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp")):
+            try:
+                with open(path, "rb") as file:
+                    data = file.read(20 * 1024 * 1024)
+            except OSError:
+                continue
+            if kind := media_type(data):
+                found.append(Media(kind, data, name=os.path.basename(path)))
+    return found

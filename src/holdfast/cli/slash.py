@@ -1,0 +1,151 @@
+"""What can be typed with a slash: every command is one entry of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.cli.terminal import neutral
+
+if TYPE_CHECKING:
+    from holdfast.cli.conversation import Conversation
+
+
+class Slash(NamedTuple):
+    """One command: what it does in a few words, and how."""
+
+    about: str
+    act: Callable[[Conversation, str], bool | None]
+
+
+def slash(talk: Conversation, text: str) -> bool:
+    """Do what a command says; False to leave."""
+    from holdfast.errors import HoldfastError
+
+    name, _, rest = text[1:].partition(" ")
+    command = SLASH.get(name)
+    if command is None:
+        near = get_close_matches(name, SLASH, 1)
+        hint = f"; did you mean /{near[0]}?" if near else "; /help lists them"
+        talk.screen.say(f"there is no /{name}{hint}", "red")
+        return True
+    try:
+        return command.act(talk, rest.strip()) is not False
+    except HoldfastError as error:
+        talk.screen.say(f"error: {neutral(str(error))}", "red")
+        return True
+
+
+def _help(talk: Conversation, rest: str) -> None:
+    for name, one in SLASH.items():
+        talk.screen.say(f"/{name:<9} {one.about}")
+    talk.screen.say("!COMMAND   run a shell command, and let the model know of it")
+
+
+def _context(talk: Conversation, rest: str) -> None:
+    explained = talk.agent.session.explain_now()
+    by: dict[str, int] = {}
+    for line in explained.lines:
+        by[line.section] = by.get(line.section, 0) + line.tokens
+    for section, tokens in by.items():
+        share = tokens / max(explained.room, 1)
+        talk.screen.say(f"{section:<16} {tokens:>9,}  {'█' * round(share * 40)}")
+    talk.screen.say(f"{'in all':<16} {explained.tokens:>9,}  of {explained.room:,}")
+
+
+def _compact(talk: Conversation, rest: str) -> None:
+    talk.screen.busy("compacting…")
+    try:
+        plan = talk.agent.session.plan(focus=rest)
+        talk.agent.session.apply(plan)
+    finally:
+        talk.screen.rest()
+    counts = plan.report.counts if plan.report else {}
+    told = ", ".join(f"{many} {state}" for state, many in counts.items() if many)
+    talk.screen.say(f"{plan.before:,} tokens are now about {plan.before - plan.promised:,}; {told}")
+    talk.screen.say("/undo brings everything back", "dim")
+
+
+def _undo(talk: Conversation, rest: str) -> None:
+    talk.agent.session.undo()
+    talk.screen.say("undone; what was hidden is visible again")
+
+
+def _cost(talk: Conversation, rest: str) -> None:
+    shot = talk.agent.session.snapshot()
+    talk.screen.say(
+        f"${talk.agent.session.cost:.4f} · {shot.total_input_tokens:,} tokens in · "
+        f"{shot.total_output_tokens:,} out"
+    )
+
+
+def _model(talk: Conversation, rest: str) -> None:
+    from holdfast.agent.whom import whom
+
+    if not rest:
+        talk.screen.say(f"{talk.whom.model}; /model NAME takes another")
+        return
+    talk.whom = whom(rest)
+    talk.agent.provider.close()
+    talk.agent.provider = talk.whom.open()
+    talk.agent.giving["model"] = talk.whom.model
+    talk.screen.say(f"from here on {talk.whom.model}")
+
+
+def _policy(talk: Conversation, rest: str) -> None:
+    if not rest:
+        talk.screen.say(f"{talk.agent.session.info.policy}; /policy NAME takes another")
+        return
+    talk.agent.session.set_policy(rest)
+    talk.screen.say(f"managed by {rest} from here on")
+
+
+def _pin(talk: Conversation, rest: str) -> None:
+    if rest.isdigit():
+        talk.agent.session.pin(int(rest))
+    else:
+        talk.agent.session.pin(fact=rest)
+    talk.screen.say("pinned: it is in every window from here on")
+
+
+def _recall(talk: Conversation, rest: str) -> None:
+    found = talk.agent.session.recall(rest)
+    talk.screen.console.print(neutral(found.text), markup=False, highlight=False)
+
+
+def _resume(talk: Conversation, rest: str) -> None:
+    if rest:
+        talk.agent.session = talk.hf.session(rest)
+        talk.screen.say(f"going on with {talk.agent.session.id}")
+        return
+    for one in talk.hf.sessions(limit=8):
+        talk.screen.say(f"{one.id}  {one.title or talk.hf.opening(one)[:60]}")
+
+
+def _clear(talk: Conversation, rest: str) -> None:
+    info = talk.agent.session.info
+    talk.agent.session = talk.hf.session(
+        model=info.model, directory=info.directory, policy=info.policy
+    )
+    talk.screen.say("a new session; /resume lists the others")
+
+
+def _exit(talk: Conversation, rest: str) -> bool:
+    return False
+
+
+SLASH: dict[str, Slash] = {
+    "help": Slash("this list", _help),
+    "context": Slash("what fills the window", _context),
+    "compact": Slash("tell the conversation in a summary; say what to dwell on", _compact),
+    "undo": Slash("take the last compaction back", _undo),
+    "cost": Slash("what it has cost so far", _cost),
+    "model": Slash("whom to talk to", _model),
+    "policy": Slash("how the context is managed", _policy),
+    "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
+    "recall": Slash("bring something back by its handle", _recall),
+    "resume": Slash("other sessions, or go on with one", _resume),
+    "clear": Slash("begin a new session", _clear),
+    "exit": Slash("leave", _exit),
+}

@@ -1,0 +1,41 @@
+"""What is typed: several lines, a history, and a line below that says how full the window is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.files import data_home, private_directory, private_file
+
+
+def prompt(status: Callable[[], str]) -> Callable[[], str]:
+    """Asks for what is said next; Enter sends it, Alt-Enter or a backslash begins another line."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
+    from prompt_toolkit.history import FileHistory
+    from prompt_toolkit.key_binding import KeyBindings
+
+    from holdfast.cli.slash import SLASH
+
+    keys = KeyBindings()
+
+    @keys.add("escape", "enter")
+    def _(event: object) -> None:
+        event.current_buffer.insert_text("\n")  # type: ignore[attr-defined]
+
+    private_directory(data_home())
+    history = private_file(data_home() / "chat-history")
+    session: PromptSession[str] = PromptSession(
+        history=FileHistory(str(history)),
+        completer=WordCompleter([f"/{name}" for name in SLASH], sentence=True),
+        complete_while_typing=False,
+        key_bindings=keys,
+        bottom_toolbar=status,
+    )
+
+    def ask() -> str:
+        text = session.prompt("> ")
+        while text.endswith("\\"):
+            text = text[:-1] + "\n" + session.prompt("… ")
+        return text
+
+    return ask
