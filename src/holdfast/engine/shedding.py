@@ -98,12 +98,13 @@ class Shedding:
         first = heads[keep].seq if keep < len(heads) else OPEN
         stay = await messages(scene.log, view.session.id, clip(view.spans, first))
         stay = (*(shown(entry, scene.cap) for entry in stay), *scene.as_if_said(view, first))
+        just = await self._asked(view)
         start = legal(stay, 0)
-        while start < len(stay) and sum(map(weight, stay[start:])) > room:
+        while start < len(stay) and sum(map(weight, _staying(stay[start:], just))) > room:
             start = legal(stay, start + 1)
-        asked = await self._asked(view, stay[start:])
+        asked = just if just not in stay[start:] else None
         last = stay[start].seq - 1 if start < len(stay) else newest(view)
-        taken = sum(map(weight, stay[start:])) + (weight(asked) if asked else 0)
+        taken = sum(map(weight, _staying(stay[start:], just)))
         if asked and taken > room:
             raise too_large(asked.seq, weight(asked), await self._really(view), room)
         return Summary(
@@ -125,17 +126,15 @@ class Shedding:
         around, budget = await self._scene.around(view.folded)
         return max(0, budget.room - (await self._scene.floor(view, around, budget)).tokens.tokens)
 
-    async def _asked(self, view: View, stay: tuple[Entry, ...]) -> Entry | None:
-        """What was just asked, where it would not stay by itself."""
-        if any(isinstance(e.body, Message) and is_request(e.body) for e in stay):
-            return None
+    async def _asked(self, view: View) -> Entry | None:
+        """What was just asked, as it is shown; it stays, wherever the cut is."""
         log, left = self._scene.log, view.spans
         while heads := await log.heads(view.session.id, left, limit=PAGE):
             for head in reversed(heads):
                 if head.role == "user":
                     (entry,) = await log.read(view.session.id, clip(left, head.seq, head.seq))
                     if isinstance(entry.body, Message) and is_request(entry.body):
-                        return entry
+                        return shown(entry, self._scene.cap)
             left = clip(left, 1, heads[0].seq - 1)
         return None
 
@@ -145,6 +144,11 @@ class Shedding:
         return tuple(
             e.seq for e in standing if isinstance(e.body, Summary) and e.body.step == "shed"
         )
+
+
+def _staying(stay: Sequence[Entry], asked: Entry | None) -> Sequence[Entry]:
+    """The entries with what was just asked, where that is not among them."""
+    return stay if asked is None or asked in stay else (asked, *stay)
 
 
 def _spans(view: View) -> Spans:
