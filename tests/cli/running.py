@@ -40,14 +40,14 @@ def program(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 def terminal(*words: str, columns: int = 80) -> str:
     """What a command shows on a terminal of so many columns, without colours."""
     person, screen = pty.openpty()
+    shown = subprocess.Popen(
+        [sys.executable, "-m", "holdfast.cli", *words],
+        env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"},
+        stdin=subprocess.DEVNULL,
+        stdout=screen,
+    )
+    os.close(screen)
     try:
-        shown = subprocess.Popen(
-            [sys.executable, "-m", "holdfast.cli", *words],
-            env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"},
-            stdin=subprocess.DEVNULL,
-            stdout=screen,
-        )
-        os.close(screen)
         return _read(person).decode("utf-8").replace("\r\n", "\n")
     finally:
         shown.wait(60)
