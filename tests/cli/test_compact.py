@@ -65,6 +65,14 @@ def test_a_preview_as_a_value_has_the_numbers(worked: str) -> None:
     assert told["covers"][0][0] == 1
 
 
+def test_a_stretch_is_compacted_and_what_is_around_it_kept(worked: str) -> None:
+    shown = " ".join(
+        run("compact", worked, "--since", "5", "--upto", "24", "--preview").stdout.split()
+    )
+    assert "of 5–24" in shown
+    assert "messages: 1–4, 25–40" in shown
+
+
 def test_where_nobody_can_be_asked_it_is_applied_and_says_how_to_undo(worked: str) -> None:
     done = run("compact", worked)
     assert done.exit_code == 0

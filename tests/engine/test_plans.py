@@ -44,6 +44,8 @@ def test_a_short_session_has_nothing_to_compact_and_says_so(hf: Holdfast) -> Non
     session.user("hello")
     with pytest.raises(Misuse, match="nothing to compact"):
         session.plan()
+    with pytest.raises(Misuse, match="which makes no summaries; name another"):
+        worked(hf).plan(policy="gemini-cli@seed")
 
 
 @pytest.mark.parametrize("file", ["AGENTS.md", "CLAUDE.md", "GEMINI.md"])

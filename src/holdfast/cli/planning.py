@@ -10,6 +10,7 @@ from holdfast.cli.describing import spans
 from holdfast.cli.terminal import fitted, neutral, one_line
 from holdfast.cli.values import dollars, plain
 from holdfast.cli.wording import many, money, number
+from holdfast.model.span import Span, without
 
 if TYPE_CHECKING:
     from holdfast.engine.focus import Focus
@@ -60,7 +61,7 @@ def rows(shown: Shown, *, whole: bool) -> Iterator[Row]:
     yield from _leaves(shown)
     yield "window", _window(shown), "bold"
     if plan.decision:
-        yield "price", _price(plan.decision, shown.priced), ""
+        yield "price", _price(plan, plan.decision, shown.priced), ""
     yield from _focus(shown)
     yield from _ledger(plan, whole=whole)
     for one in plan.objections:
@@ -79,10 +80,8 @@ def _stays(shown: Shown) -> Iterator[Row]:
     found, kept = shown.outlook, shown.plan.kept
     tokens = max(shown.window - found.leaves, 0)
     inside = f", with {', '.join(f'#{seq}' for seq in kept)} word for word" if kept else ""
-    where = f": {spans(found.kept)}" if found.kept and not kept else ""
-    if kept:
-        behind = [span for span in found.kept if span.first > shown.plan.covers[-1].last]
-        where = f": {spans(tuple(behind))}{inside}" if behind else inside
+    outside = without(found.kept, tuple(Span(seq, seq) for seq in kept))
+    where = f": {spans(outside)}{inside}" if outside else inside
     words = f"{many(found.kept_messages, 'message')}{where}"
     yield "kept", f"{words}; {number(tokens)} tokens with what surrounds them", "green"
 
@@ -109,20 +108,21 @@ def _window(shown: Shown) -> str:
     )
 
 
-def _price(decision: Decision, priced: bool) -> str:
+def _price(plan: Plan, decision: Decision, priced: bool) -> str:
     """The numbers a compaction was decided by, in words."""
     gain, price = _amount(decision.gain, priced), _amount(decision.price, priced)
     saves = (
         f"saves {gain}: at least {many(decision.saved, 'token')} fewer in each of about "
         f"{many(decision.turns, 'call')} to come"
     )
-    if decision.cold:
-        anew = "what was cached has run out, and is written anew in any case"
-    else:
-        anew = f"{many(decision.rewritten, 'token')} are written to the cache anew"
-    because = "" if decision.cold else f", since {decision.because}"
+    asks = "the summary is asked for" if plan.calls else ""
+    anew = f"{many(decision.rewritten, 'token')} are written to the cache anew"
+    if decision.cold or not decision.rewritten or decision.because.startswith("nothing"):
+        anew = decision.because
+    because = "" if anew == decision.because else f", since {decision.because}"
     verdict = "It pays" if decision.pays else "It does not pay"
-    return f"{saves}; costs {price}: {anew}. {verdict}{because}."
+    told = ", and ".join(filter(None, (asks, anew)))
+    return f"{saves}; costs {price}: {told}. {verdict}{because}."
 
 
 def _amount(nano: int, priced: bool) -> str:

@@ -17,6 +17,7 @@ from holdfast.engine.nearby import seq_of
 from holdfast.errors import Conflict, Misuse
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
+from holdfast.model.policy import Policy
 from holdfast.model.span import Span, union, without
 from holdfast.model.view import View
 from holdfast.ports import Log
@@ -51,14 +52,19 @@ async def plan(
     focus = "\n\n".join(filter(None, (focus, written)))
     made = await climb.planned(view, focus=focus, since=first, upto=last)
     if made is None:
-        raise Misuse(_nothing(first, last))
+        raise Misuse(_nothing(preparation.scene.policy, first, last))
     against = made.objections  # what was held against summaries that were not accepted
     made = await reviewed(session.store.log, view, made)
     made.objections = against
     return made
 
 
-def _nothing(first: int, last: int) -> str:
+def _nothing(policy: Policy, first: int, last: int) -> str:
+    if policy.summarise is None and policy.compact is None:
+        return (
+            f"there is nothing to compact by the policy {policy.name}, which makes no summaries; "
+            "name another, `holdfast policy list` has them"
+        )
     where = " between the entries that were named" if first or last else ""
     return (
         f"there is nothing to compact{where}: what is visible is too little, or has to stay as it "
