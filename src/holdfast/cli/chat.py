@@ -29,23 +29,26 @@ def chat(
     asked: Asked, model: str, policy: str, going_on: bool, resume: str, allow: tuple[str, ...]
 ) -> None:
     """Talk to a model in this directory; it may use tools, and nothing said is ever lost."""
+    from holdfast.agent.voice import Voice
     from holdfast.agent.whom import whom
     from holdfast.errors import Misuse
 
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
-    with asked.open(make=True) as hf:
-        resumed = _resumed(hf, going_on, resume)
+    with closing(Voice()) as voice, asked.open(make=True) as hf:
+        resumed = _resumed(hf, going_on, resume, voice)
         chosen = whom(model or (resumed.info.model if resumed else ""))
-        session = resumed or hf.session(model=chosen.model, directory=os.getcwd(), policy=policy)
+        session = resumed or hf.session(
+            model=chosen.model, directory=os.getcwd(), policy=policy, summariser=voice
+        )
         with closing(chosen.open()) as provider:
             _talk(hf, session, provider, chosen, allow, loaded=resumed is not None)
 
 
-def _resumed(hf: Holdfast, going_on: bool, resume: str) -> BlockingSession | None:
+def _resumed(hf: Holdfast, going_on: bool, resume: str, voice: Any) -> BlockingSession | None:
     if not (resume or going_on):
         return None
-    return hf.session((find(hf, resume) if resume else newest(hf)).id)
+    return hf.session((find(hf, resume) if resume else newest(hf)).id, summariser=voice)
 
 
 def _talk(

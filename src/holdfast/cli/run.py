@@ -37,12 +37,13 @@ def run(
     stream_json: bool,
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
+    from holdfast.agent.voice import Voice
     from holdfast.agent.whom import whom
     from holdfast.cli.terminal import console, emit, neutral
 
     text = _prompt(prompt)
-    with asked.open(make=True) as hf:
-        session = _session(hf, model, policy, going_on, resume)
+    with closing(Voice()) as voice, asked.open(make=True) as hf:
+        session = _session(hf, model, policy, going_on, resume, voice)
         chosen = whom(model or session.info.model)
         with closing(chosen.open()) as provider:
             made = _agent(session, provider, allow, chosen.model, stream_json)
@@ -64,12 +65,15 @@ def _prompt(told: str | None) -> str:
     return text
 
 
-def _session(hf: Holdfast, model: str, policy: str, going_on: bool, resume: str) -> BlockingSession:
+def _session(
+    hf: Holdfast, model: str, policy: str, going_on: bool, resume: str, voice: Any
+) -> BlockingSession:
     from holdfast.agent.whom import whom
 
     if resume or going_on:
-        return hf.session((find(hf, resume) if resume else newest(hf)).id)
-    return hf.session(model=whom(model).model, directory=os.getcwd(), policy=policy)
+        return hf.session((find(hf, resume) if resume else newest(hf)).id, summariser=voice)
+    named = whom(model).model
+    return hf.session(model=named, directory=os.getcwd(), policy=policy, summariser=voice)
 
 
 def _agent(

@@ -1,0 +1,42 @@
+"""Whoever writes the summaries of an agent: the models themselves, asked on the side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.agent.whom import whom
+from holdfast.engine.plugins import codec
+from holdfast.engine.threaded import drive
+from holdfast.model.reply import Reply
+from holdfast.ports import Provider
+
+
+class Voice:
+    """Answers a question by asking the model it names; connections are kept until it is closed."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Provider] = {}
+
+    def __call__(self, question: Any) -> Reply:
+        """The reply to a question."""
+        provider = self._provider(question.model)
+        request = question.request(provider.format, stream=True)
+        decoder = codec(provider.format).decoder()
+        flow = drive(provider.begin(request))
+        try:
+            while data := drive(flow.read()):
+                decoder.feed(data)
+        finally:
+            drive(flow.close())
+        return decoder.close()
+
+    def _provider(self, model: str) -> Provider:
+        if model not in self._open:
+            self._open[model] = whom(model).open()
+        return self._open[model]
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        for provider in self._open.values():
+            provider.close()
+        self._open = {}
