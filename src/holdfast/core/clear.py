@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from holdfast.core.boundary import is_request
 from holdfast.core.cache import Change, decide, is_cold
+from holdfast.core.calibrate import error
 from holdfast.core.count import CALL
 from holdfast.core.estimate import estimate
 from holdfast.core.ledger.arguments import arguments, text_of
@@ -116,7 +117,7 @@ def thinking(now: Situation) -> Plan | None:
         if _is_thought(part) and PartRef(entry.seq, ordinal) not in now.gone
     ]
     refs = [ref for ref, _, _ in found]
-    if sum(tokens for _, tokens, _ in found) < rule.least and not now.over:
+    if not _is_enough(now, sum(tokens for _, tokens, _ in found), rule.least):
         return None
     freed = sum(weight for _, _, weight in found)
     reason = f"reasoning of finished turns, but for the newest {rule.keep}"
@@ -126,19 +127,21 @@ def thinking(now: Situation) -> Plan | None:
 def microcompact(now: Situation) -> Plan | None:
     """Results of listed tools leave, but for the newest; once the last reply is old enough."""
     rule = now.policy.microcompact
-    if rule is None or not (_is_old(now, rule.idle) or _edits_itself(now)):
+    old = rule is not None and _is_old(now, rule.idle)
+    if rule is None or not (old or _edits_itself(now)):
         return None
     listed = [one for one in results(now) if kind(one.name) in rule.tools]
     leave = listed[: max(len(listed) - rule.keep, 0)]
+    if not old and not _is_enough(now, sum(one.tokens for one in leave), rule.least):
+        return None
     reason = f"all but the newest {rule.keep} results of {', '.join(rule.tools)}"
     return _cleared(now, "microcompact", leave, reason)
 
 
 def _edits_itself(now: Situation) -> bool:
-    """Whether what a provider's cache editing would do is ours to do."""
+    """Whether what a provider's cache editing would do is ours to do: where it is not theirs."""
     rule = now.policy.microcompact
-    able = now.profile.can("context_editing")
-    return bool(rule and rule.edits and not able and now.count.tokens > rule.trigger)
+    return bool(rule and rule.edits and now.tokens > rule.trigger)
 
 
 def prune(now: Situation) -> Plan | None:
@@ -158,10 +161,17 @@ def prune(now: Situation) -> Plan | None:
         protected += one.tokens
         if protected > protect:
             leave.append(one)
-    if sum(one.tokens for one in leave) < rule.least and not (now.over and leave):
+    if not _is_enough(now, sum(one.tokens for one in leave), rule.least):
         return None
     reason = f"results beyond the newest {protect:,} tokens of them"
     return _cleared(now, "prune", sorted(leave, key=_place), reason, by_price=rule.by_price)
+
+
+def _is_enough(now: Situation, freed: int, least: int) -> bool:
+    """Whether so much is worth clearing; less than a policy asks for only where all fits then."""
+    left = max(now.count.tokens - freed, 0)
+    fits = left + error(left) <= now.budget.room + now.budget.margin
+    return freed >= least or (now.over and not now.beyond and fits)
 
 
 def _may_leave(one: Result, rule: Prune) -> bool:
@@ -242,7 +252,7 @@ def planned(
 def _trigger(now: Situation, step: Step) -> Trigger:
     """What set a step off: of itself, the time that has passed."""
     waits = {"thinking": now.policy.thinking, "microcompact": now.policy.microcompact}.get(step)
-    idle = waits is not None and bool(waits.idle) and now.trigger == "auto"
+    idle = waits is not None and now.trigger == "auto" and _is_old(now, waits.idle)
     return "idle" if idle else now.trigger
 
 

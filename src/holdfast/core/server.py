@@ -63,13 +63,14 @@ def _clears(policy: Policy, profile: Profile, thinking: bool) -> list[dict[str, 
         asked.append({"type": "clear_thinking_20251015", "keep": keep})
     if policy.microcompact:
         rule = policy.microcompact
-        asked.append(
-            {
-                "type": "clear_tool_uses_20250919",
-                "trigger": {"type": "input_tokens", "value": rule.trigger},
-                "keep": {"type": "tool_uses", "value": rule.keep},
-            }
-        )
+        clears: dict[str, Any] = {
+            "type": "clear_tool_uses_20250919",
+            "trigger": {"type": "input_tokens", "value": rule.trigger},
+            "keep": {"type": "tool_uses", "value": rule.keep},
+        }
+        if rule.least:
+            clears["clear_at_least"] = {"type": "input_tokens", "value": rule.least}
+        asked.append(clears)
     return asked
 
 

@@ -126,10 +126,19 @@ def _nearest(now: Situation, rule: Summarise, cuts: Sequence[int], wanted: int) 
     """The cut next to where the tail's share ends; None where no tail from there on fits."""
     shorter = next((at for at in cuts if at >= wanted), None)
     longer = max((at for at in cuts if 0 < at <= wanted), default=None)
-    if longer is not None and sum(map(now.gauge, now.entries[longer:])) > _free(now, rule):
+    if longer is not None and not _fits(now, rule, longer):
         longer = None
     first, second = (longer, shorter) if rule.tail.lean == "longer" else (shorter, longer)
     return first if first is not None else second
+
+
+def _fits(now: Situation, rule: Summarise, at: int) -> bool:
+    """Whether a tail from here on leaves room for a summary before it."""
+    whole = sum(map(now.gauge, now.entries[at:])) <= _free(now, rule)
+    if rule.tail.of != "history":
+        return whole
+    before = sum(map(now.gauge, now.entries[at : now.turn]))
+    return whole and before + longest(now, rule) // 2 <= now.budget.history
 
 
 def tail_tokens(now: Situation, rule: Summarise) -> int:
@@ -262,6 +271,9 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
     before = sum(map(now.weight, inside)) + now.beyond_tokens + earlier
     stays = kept.tokens + _pinned(now, inside, kept) + now.laid
     most = min(longest(now, rule), max(before - stays, 0) * 3 // 4)
+    if rule.of == "history":
+        tail = (e for e in now.entries[: now.turn] if not within(e.seq, covers))
+        most = min(most, now.budget.history - sum(map(now.gauge, tail)))
     promised = before - stays - most
     if promised <= 0 or most < now.frame + LEAST:
         return None

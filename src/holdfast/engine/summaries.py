@@ -7,7 +7,7 @@ Rule 3: a summary that is not accepted is nothing: it is neither kept nor shown.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from holdfast.core.accept import answer, corrected, refusals
 from holdfast.core.estimate import BOUND, estimate
 from holdfast.core.extract import extract
 from holdfast.core.scaffold import wrap
+from holdfast.core.shed import without_oldest
 from holdfast.core.situation import Situation
 from holdfast.core.transcript import chunks, told
 from holdfast.core.truncate import shorten, shown
@@ -30,6 +31,7 @@ from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span, Spans, clip, union, within, without
+from holdfast.model.window import Block
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
@@ -151,22 +153,31 @@ class Summaries:
             if not _sound(last, most):
                 break
         if self._rule.verify and _sound(last, most):
-            checking = self._scene.session.catalogue.prompt(self._rule.verify)
-            seen = _body(so_far, shorten(covered, room, "it"))
-            last = await self._ask(profile, checking, seen, most, "verify")
-            so_far = answer(last.text)
+            so_far = await self._checked(profile, so_far, shorten(covered, room, "it"), most)
         return Draft(text=so_far, answer=last, covered="\n".join((covered, *self._earlier())))
+
+    async def _checked(self, profile: Profile, text: str, covered: str, most: int) -> str:
+        """A summary as a second look at it leaves it; itself where that says nothing."""
+        checking = self._scene.session.catalogue.prompt(self._rule.verify)
+        last = await self._ask(profile, checking, _body(text, covered), most, "verify")
+        return answer(last.text) if _sound(last, most) else text
 
     async def _continued(self, profile: Profile, prompt: str, most: int) -> Draft | None:
         """The conversation itself with the question behind it, where that fits its own model."""
         window = self._now.window
         own = profile.name == self._scene.given.model
-        if self._rule.form != "conversation" or window is None or not own or self._now.over:
+        if self._rule.form != "conversation" or window is None or not own or self._finer > 1:
             return None
-        asked = ceil(estimate(prompt) * (1 + BOUND)) + FRAME + most * ROOMY
-        if asked + self._now.count.most > self._now.budget.window:
+        asked = ceil(estimate(prompt) * (1 + BOUND)) + FRAME + self._now.count.most
+        left = profile.window - asked
+        if left < most or asked > (profile.input_limit or profile.window):
             return None
-        reply = await self._ask(profile, "", prompt, most, before=True)
+        before, length = window.blocks, min(left, most * ROOMY)
+        reply = await self._ask(profile, "", prompt, most, before=before, length=length)
+        for _ in range(self._rule.tries if self._rule.failing == "drop" else 0):
+            if reply.overflow:
+                before = without_oldest(before)
+                reply = await self._ask(profile, "", prompt, most, before=before, length=length)
         texts = [told(entry) for entry in self._now.entries]
         return Draft(text=answer(reply.text), answer=reply, covered="\n".join(texts)[-CHECKED:])
 
@@ -178,17 +189,18 @@ class Summaries:
         most: int,
         cause: str = "summary",
         *,
-        before: bool = False,
+        before: Sequence[Block] = (),
+        length: int = 0,
     ) -> Answer:
         failpoint("compaction.asking")
-        window = self._now.window
         question = Question(
             profile,
             system,
             prompt,
             cause=cause,
-            most=most * ROOMY,
-            before=window.blocks if before and window else (),
+            most=length or most * ROOMY,
+            before=before,
+            tools=self._now.window.tools if before and self._now.window else (),
             timeout=self._rule.timeout,
             effort=self._rule.effort,
         )

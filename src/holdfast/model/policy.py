@@ -64,7 +64,9 @@ class Microcompact(
     edits: bool = False
     """Otherwise by the provider's cache editing, where it has it."""
     trigger: int = 100_000
-    """Cache editing begins above so many tokens."""
+    """Cache editing begins above so many tokens"""
+    least: int = 0
+    """and frees at least so many at once."""
 
 
 class Prune(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
