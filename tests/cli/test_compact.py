@@ -266,6 +266,9 @@ def test_context_and_show_say_what_a_compaction_was_made_by(worked: str) -> None
     shown = run("show", worked, "--all").stdout
     assert "#41 Summary · summarise · covers 1–" in shown
     assert f"holdfast undo {worked} 41" in shown
+    seen = run("show", worked).stdout
+    assert "<ledger>" in seen
+    assert "What can be brought back word for word" in seen
     run("undo", worked)
     assert f"holdfast undo {worked} 41" not in run("show", worked, "--all").stdout
 

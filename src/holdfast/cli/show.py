@@ -159,7 +159,8 @@ class Look:
         from holdfast.model.log import Summary
 
         if isinstance(entry.body, Summary):
-            return estimate(entry.body.text)
+            body = entry.body
+            return sum(map(estimate, (body.text, body.ledger, body.expand)))
         gone = self.cleared(entry)
         return sum(count for ordinal, count in enumerate(entry.counts) if ordinal not in gone)
 
@@ -271,7 +272,8 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
             undo = f"`holdfast undo {look.view.session.id} {entry.seq}` takes it back"
             yield Piece(undo, "dim", 4)
     if isinstance(body, Summary) and not whole:
-        yield Piece(body.text, indent=4, body=True)
+        for text in filter(None, (body.text, body.ledger, body.expand)):
+            yield Piece(text, indent=4, body=True)
 
 
 def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:
