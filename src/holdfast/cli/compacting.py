@@ -30,9 +30,9 @@ def compact(
     asked: Asked, session: str, policy: str, focus: str, since: str, upto: str, model: str,
     preview: bool, edit: bool, yes: bool,
 ) -> int:  # fmt: skip
-    """Let a summary stand for what was said so far; undo takes it back.
+    """Let a summary stand for what was said so far.
 
-    On a terminal it says what would happen and asks. Nothing leaves the log.
+    On a terminal it says what would happen and asks. Nothing leaves the log; undo takes it back.
     """
     from holdfast.cli.planning import as_value
     from holdfast.cli.terminal import emit

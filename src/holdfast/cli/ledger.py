@@ -36,7 +36,7 @@ COLOURS = {
 @click.option("--full", is_flag=True, help="Every item in full, as when piped.")
 @common
 def ledger(asked: Asked, session: str, full: bool) -> None:
-    """Show what the log says exactly: requests, files, commands, problems, decisions."""
+    """Show what the log says exactly, by sections."""
     from holdfast.cli.terminal import console, emit, say
     from holdfast.cli.values import plain
 

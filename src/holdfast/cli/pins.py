@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--list", "listed", is_flag=True, help="List what is pinned.")
 @common
 def pin(asked: Asked, session: str, entry: str, fact: str, file: str, listed: bool) -> None:
-    """Keep an entry, a fact or a file in every window, through every compaction."""
+    """Keep an entry, a fact or a file in every window."""
     from holdfast.cli.terminal import emit
     from holdfast.errors import Misuse
 
@@ -49,7 +49,10 @@ def pin(asked: Asked, session: str, entry: str, fact: str, file: str, listed: bo
 @click.argument("name", metavar="PIN")
 @common
 def unpin(asked: Asked, session: str, name: str) -> None:
-    """Let a pin go: by its id, its entry, its path, or the beginning of its fact."""
+    """Let a pin go.
+
+    PIN is its id, its entry, its path, or the beginning of its fact.
+    """
     from holdfast.cli.terminal import emit
 
     with asked.open() as hf:

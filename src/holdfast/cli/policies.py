@@ -22,7 +22,7 @@ class Verbs(Commands):
 
 @click.group(cls=Verbs)
 def policy() -> None:
-    """How context is managed: list policies, show one, give a session one."""
+    """List policies, show one, or give a session one."""
 
 
 @policy.command("list")
@@ -55,7 +55,10 @@ def listed(asked: Asked) -> None:
 @click.argument("name")
 @common
 def show(asked: Asked, name: str) -> None:
-    """Say what a policy does, step by step: NAME, or the path of a file of your own."""
+    """Say what a policy does, step by step.
+
+    NAME may be the path of a file of your own.
+    """
     from holdfast.cli.describing_policies import prompts, rows
     from holdfast.cli.terminal import emit
     from holdfast.cli.values import plain

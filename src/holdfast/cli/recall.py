@@ -27,7 +27,10 @@ _NUMBERS = re.compile(r"\d+(?:\s*[-–]\s*#?\d+)?")
 def recall(
     asked: Asked, session: str, handle: str, offset: int, tokens: int | None, whole: bool
 ) -> None:
-    """Bring back what a HANDLE stands for: prt_…, an entry's number, or two as in 12-20."""
+    """Bring back what left the window, word for word.
+
+    HANDLE is prt_… as it stands in the window, an entry's number, or two as in 12-20.
+    """
     from holdfast.cli.terminal import emit
     from holdfast.errors import Misuse
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 @click.argument("marker", default="")
 @common
 def undo(asked: Asked, session: str, marker: str) -> None:
-    """Take back the newest compaction, or the one of MARKER: an entry's number or id."""
+    """Take back the newest compaction, or that of MARKER.
+
+    MARKER is an entry's number or id, as `holdfast context` gives it.
+    """
     _turn(asked, session, marker, back=True)
 
 
@@ -30,7 +33,7 @@ def undo(asked: Asked, session: str, marker: str) -> None:
 @click.argument("marker", default="")
 @common
 def redo(asked: Asked, session: str, marker: str) -> None:
-    """Do again what was undone last, or the compaction of MARKER."""
+    """Do again what was undone last, or MARKER."""
     _turn(asked, session, marker, back=False)
 
 
