@@ -8,6 +8,7 @@ from holdfast.cli.chat import chat
 from holdfast.cli.compacting import compact
 from holdfast.cli.completion import completion
 from holdfast.cli.context import context, explain
+from holdfast.cli.cost import cost, status_line
 from holdfast.cli.count import count
 from holdfast.cli.demo import demo
 from holdfast.cli.doctor import doctor
@@ -56,6 +57,8 @@ for command in (
     context,
     explain,
     count,
+    cost,
+    status_line,
     models,
     ledger,
     compact,

@@ -88,6 +88,10 @@ class BlockingSession:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return drive(self._inner.explain(entry, against=against, **given))
 
+    def status(self) -> dict[str, Any]:
+        """The state of its window and its cost, in the words of status-line scripts."""
+        return drive(self._inner.status())
+
     def snapshot(self) -> BudgetSnapshot:
         """The state of the window for display, as of the last call."""
         return drive(self._inner.snapshot())

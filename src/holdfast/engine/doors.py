@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from holdfast.engine.beside import GRACE, Tasks, Threads
 from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.costs import By, Costs
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.plugins import open_store
@@ -114,6 +115,10 @@ class Holdfast:
     ) -> tuple[Hit, ...]:
         """Find what was said, everywhere or in one session; nothing older is out of reach."""
         return drive(self.engine.search(words, session=session, role=role, limit=limit))
+
+    def costs(self, by: By, *, project: str | None = None) -> list[Costs]:
+        """What calls have cost, by day, model, session, project or cause; background ones too."""
+        return drive(self.engine.costs(by, project=project))
 
     def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""

@@ -10,6 +10,7 @@ from typing import Protocol
 from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
+from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
@@ -196,6 +197,10 @@ class Engine:
         return await self.store.search.find(
             Query(words=words, session=inside, role=role, limit=limit)
         )
+
+    async def costs(self, by: By, *, project: str | None = None) -> list[Costs]:
+        """What calls have cost, by day, model, session, project or cause; background ones too."""
+        return await costs(self, by, project=project)
 
     async def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""

@@ -22,6 +22,7 @@ from holdfast.engine.ledgers import Ledgers
 from holdfast.engine.recalling import Recalled
 from holdfast.engine.retained import retained
 from holdfast.engine.speaking import speak
+from holdfast.engine.status import status
 from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
@@ -255,6 +256,10 @@ class OpenSession(Writer):
         With `against`, the entry of another call, also where the two requests part.
         """
         return await explain_session(self, entry, against, **given)
+
+    async def status(self) -> dict[str, Any]:
+        """The state of its window and its cost, in the words of status-line scripts."""
+        return await status(self)
 
     async def snapshot(self) -> BudgetSnapshot:
         """The state of the window for display, as of the last call."""
