@@ -1,13 +1,18 @@
 """The short form of the board: every row passes, and catches the mutants it is there to catch."""
 
 import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from holdfast.stores.sqlite import Sqlite, SqliteStore
 from tests.faults import __main__ as command
-from tests.faults.board import Tally, Trial, Verdict
+from tests.faults.board import SEED, Tally, Trial, Verdict
 from tests.faults.rows import ROWS, caught, scratch
+from tests.faults.workload import Say, steps
 
 MUTANTS = [(row, mutant) for row in ROWS for mutant in ROWS[row].mutants]
 
@@ -31,6 +36,24 @@ def test_a_row_catches_its_mutants(name: str, mutant: str) -> None:
 
 def test_every_row_has_a_mutant() -> None:
     assert all(row.mutants for row in ROWS.values())
+
+
+def test_the_usual_append_is_among_what_faults_strike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[bool] = []
+    attempt = Sqlite.attempt
+
+    def watched(db: Sqlite, sql: str, values: Sequence[Any]) -> bool:
+        kept.append(attempt(db, sql, values))
+        return kept[-1]
+
+    monkeypatch.setattr(Sqlite, "attempt", watched)
+    store = SqliteStore.open(tmp_path / "store.db")
+    for step in steps(SEED):
+        step.run(store)
+    store.close()
+    assert kept == [True] * sum(isinstance(step, Say) for step in steps(SEED))
 
 
 def test_a_deferred_writer_is_locked_out() -> None:

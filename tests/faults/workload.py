@@ -60,6 +60,19 @@ class Append:
 
 
 @dataclass(frozen=True)
+class Say:
+    """One message with no key, as most are said; who retries looks first whether it is there."""
+
+    session: str
+    draft: Draft
+
+    def run(self, store: Store, *, again: bool = False) -> None:
+        if again and drive(store.log.locate(self.session, self.draft.id)) is not None:
+            return
+        drive(store.log.append(self.session, (self.draft,)))
+
+
+@dataclass(frozen=True)
 class Index:
     """Let the search catch up."""
 
@@ -127,7 +140,7 @@ class Rescue:
         os.unlink(copy)
 
 
-Step = Create | Append | Index | Checkpoint | Erase | Mend | Rescue
+Step = Create | Append | Say | Index | Checkpoint | Erase | Mend | Rescue
 
 
 @cache
@@ -143,11 +156,14 @@ def _round(random: Random, name: str) -> list[Step]:
     return [
         Create(Session(id=whole, created=NOON, title=name, project="p")),
         write.append(whole, 1),
+        write.say(whole),
         write.append(whole, 3),
+        write.say(whole),
         Create(Session(id=fork, created=NOON, parent=whole, fork=2)),
         write.append(fork, 1),
         Index(),
         Checkpoint("PASSIVE"),
+        write.say(fork),
         write.append(whole, 1, marker=Pin(seq=1)),
         write.append(whole, 1, size=40_000),
         write.append(fork, 2, call=True),
@@ -158,6 +174,8 @@ def _round(random: Random, name: str) -> list[Step]:
         Mend(random.randbytes(9)),
         Rescue(f"{name}-copy.db"),
         write.append(fork, 2),
+        write.say(fork),
+        write.say(fork),
         write.append(fork, 1),
     ]
 
@@ -183,6 +201,9 @@ class _Writer:
         key = f"{self._name}-key-{self._made}"
         made = self._call(session, key) if call else None
         return Append(session, key, tuple(drafts), made)
+
+    def say(self, session: str) -> Say:
+        return Say(session, self._draft(self._message(0)))
 
     def _draft(self, body: Body) -> Draft:
         self._made += 1
