@@ -191,7 +191,13 @@ class Step(Struct, frozen=True):
 @cache
 def record(name: str, window: int = 128_000) -> tuple[Play, list[Step]]:
     """The whole story under a policy, once."""
-    play, steps, known = Play(name, window), list[Step](), 0
+    play = Play(name, window)
+    return play, steps_of(play)
+
+
+def steps_of(play: Play) -> list[Step]:
+    """The whole story, call by call."""
+    steps, known = list[Step](), 0
     since: list[int] = []
     used = 0
     for one in told():
@@ -205,7 +211,7 @@ def record(name: str, window: int = 128_000) -> tuple[Play, list[Step]]:
         if one.role == "assistant":
             usage = response(one, play.usage[-1], 0)["usage"]
             used, since = sum(usage.values()), []  # type: ignore[attr-defined]
-    return play, steps
+    return steps
 
 
 def requested(made: PreparedWindow) -> list[str]:
