@@ -10,7 +10,8 @@ from holdfast import ToolCall, ToolResult
 from holdfast.engine.blocking import BlockingSession
 from holdfast.model.log import Clear, PartRef, Pin
 from holdfast.model.message import assistant, tool
-from tests.cli.running import run, terminal, values, with_a_person
+from holdfast.testing import StrictServer
+from tests.cli.running import program, run, terminal, values, with_a_person
 
 MODEL = "claude-sonnet-4-6"
 
@@ -236,6 +237,40 @@ def test_what_the_project_wants_is_shown_and_that_no_model_follows_it(
     assert "AGENTS.md says: Keep ␛[31mports." in shown
     (told,) = values("compact", worked, "--preview")
     assert told["focus"] == {"asked": "", "file": "AGENTS.md", "written": "Keep \x1b[31mports."}
+
+
+def asking(worked: str, text: str, *words: str, **environment: str) -> Any:
+    """What the command says where a server answers with this text; and what it was asked."""
+    with StrictServer(lambda asked: text) as server:
+        told = {"ANTHROPIC_API_KEY": "sk-any", "ANTHROPIC_BASE_URL": server.url("anthropic")}
+        done = program("compact", worked, "--ask", *words, **{**told, **environment})
+        return done, server.asked
+
+
+def test_a_model_writes_it_where_it_is_asked_to(worked: str, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("## Compact instructions\n\nKeep the ports.\n")
+    text = "<summary>The user wants each part looked at; those looked at so far are fine.</summary>"
+    done, asked = asking(worked, text, "--focus", "the names")
+    assert done.returncode == 0, done.stderr
+    assert "written by claude-sonnet-4-6 in 1 call, $" in done.stdout
+    assert "not followed" not in done.stdout
+    assert "the names\\n\\nKeep the ports." in str(asked[0].body)
+    assert "those looked at so far are fine" in run("show", worked).stdout
+    (told,) = values("context", worked)
+    assert told["markers"][0]["model"] == MODEL
+    assert told["markers"][0]["cost_usd"] > 0
+
+
+def test_where_no_model_writes_it_nothing_is_changed(worked: str) -> None:
+    invented = "The file src/never/was.py was changed, and `make all` exits with 0."
+    for done, _ in (
+        asking(worked, invented),
+        asking(worked, "any", ANTHROPIC_API_KEY=""),
+    ):
+        assert done.returncode == 1
+        assert "so nothing was changed" in done.stderr
+        assert "leave out --ask" in done.stderr
+    assert head(worked) == 40
 
 
 def test_hostile_words_do_not_act_on_a_terminal(tmp_path: Path) -> None:

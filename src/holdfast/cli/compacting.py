@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -22,42 +23,37 @@ if TYPE_CHECKING:
 @click.option("--since", metavar="ENTRY", default="", help="Only what was said from here on.")
 @click.option("--upto", metavar="ENTRY", default="", help="Only what was said up to here.")
 @click.option("-m", "--model", metavar="MODEL", default="", help="For the window of this model.")
+@click.option("--ask", is_flag=True, help="Have that model, or the session's, write the summary.")
 @click.option("--preview", is_flag=True, help="Show all of it; nothing is changed.")
 @click.option("--edit", is_flag=True, help="Edit the summary first, in $VISUAL or $EDITOR.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def compact(
     asked: Asked, session: str, policy: str, focus: str, since: str, upto: str, model: str,
-    preview: bool, edit: bool, yes: bool,
+    ask: bool, preview: bool, edit: bool, yes: bool,
 ) -> int:  # fmt: skip
     """Let a summary stand for what was said so far.
 
     On a terminal it says what would happen and asks. Nothing leaves the log; undo takes it back.
     """
-    from holdfast.cli.planning import as_value
-    from holdfast.cli.terminal import emit
+    from holdfast.agent.voice import Voice
 
-    with asked.open() as hf:
-        opened = hf.session(find(hf, session).id)
+    with closing(Voice()) as voice, asked.open() as hf:
+        opened = hf.session(find(hf, session).id, summariser=voice if ask else None)
         refuse_no_model(hf, opened, model)
-        plan = opened.plan(
-            focus=focus, since=since.lstrip("#"), upto=upto.lstrip("#"), model=model, policy=policy
-        )
+        plan = opened.plan(focus=focus, since=since, upto=upto, model=model, policy=policy)
+        if ask:
+            refuse_unwritten(plan)
         if edit and not preview and not _edited(opened, plan):
             return 1
         shown = seen(hf, opened, plan, model=model, focus=focus)
         if not asked.json:
             _tell(shown, preview=preview)
-        marker = None
-        if not preview:
-            if not yes and not _agreed():
-                click.echo("Nothing was changed.", err=True)
-                return 1
-            marker = opened.apply(plan).seq
-        if asked.json:
-            emit(as_value(shown, opened.id, marker))
-        else:
-            _tell_next(hf, opened, marker)
+        if not preview and not yes and not _agreed():
+            click.echo("Nothing was changed.", err=True)
+            return 1
+        marker = None if preview else opened.apply(plan).seq
+        _tell_next(asked, hf, shown, opened.id, marker)
     return 0
 
 
@@ -77,6 +73,19 @@ def refuse_no_model(hf: Holdfast, session: BlockingSession, model: str) -> None:
     if model and not is_known(profile):
         near = meant(hf.catalogue, profile)
         raise Unknown("model", model, near, "`holdfast models` lists those that are known.")
+
+
+def refuse_unwritten(plan: Plan) -> None:
+    """Say so where a model was to write the summary and none did."""
+    from holdfast.errors import Misuse
+
+    if plan.clears or plan.model:
+        return
+    why = plan.objections[-1].why if plan.objections else "none was asked"
+    raise Misuse(
+        f"no model wrote a summary that could be accepted ({why.replace('; ', ': ')}), so nothing "
+        "was changed; try again, or leave out --ask to have it made without a model"
+    )
 
 
 def seen(
@@ -139,12 +148,16 @@ def _agreed() -> bool:
     return not sys.stdin.isatty() or click.confirm("Compact it?", default=False, err=True)
 
 
-def _tell_next(hf: Holdfast, session: BlockingSession, marker: int | None) -> None:
+def _tell_next(asked: Asked, hf: Holdfast, shown: Shown, session: str, marker: int | None) -> None:
+    """What was done: as a value, or how to take it back."""
     from holdfast.cli.listing import shortened
-    from holdfast.cli.terminal import say
+    from holdfast.cli.planning import as_value
+    from holdfast.cli.terminal import emit, say
 
-    name = shortened(hf, [session.id])[session.id]
-    if marker is None:
+    name = shortened(hf, [session])[session]
+    if asked.json:
+        emit(as_value(shown, session, marker))
+    elif marker is None:
         say(f"Nothing was changed; `holdfast compact {name}` does it.")
     else:
         say(f"Compacted, as entry {marker}; `holdfast undo {name}` takes it back.")

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
     from holdfast.engine.turns import Asking
 
+_UNWRITTEN = (
+    "nothing was compacted: there is too little, a hook was against it, or no model wrote a "
+    "summary that could be accepted; `holdfast cost --by cause` tells what was asked"
+)
+
 CHECKED = 8 * 1024 * 1024
 """So many characters of what is covered a summary is checked against."""
 
@@ -52,7 +57,8 @@ async def plan(
     focus = "\n\n".join(filter(None, (focus, written)))
     made = await climb.planned(view, focus=focus, since=first, upto=last)
     if made is None:
-        raise Misuse(_nothing(preparation.scene.policy, first, last))
+        told = _nothing(preparation.scene.policy, first, last)
+        raise Misuse(_UNWRITTEN if climb.drafting.asks else told)
     against = made.objections  # what was held against summaries that were not accepted
     made = await reviewed(session.store.log, view, made)
     made.objections = against
