@@ -8,8 +8,9 @@ Rule 3: every new field has a default and no field changes its type, so old rows
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal, cast
 
 from msgspec import Struct
 
@@ -61,6 +62,11 @@ class ToolCall(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="t
     name: str
     input: str
     seal: Seal | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What the tool is called with, by name."""
+        return fields(self.input)
 
 
 class ToolResult(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="tool_result"):
@@ -159,6 +165,15 @@ class Message(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="me
     def calls(self) -> tuple[ToolCall, ...]:
         """The tools it asks for."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def fields(input: str) -> dict[str, Any]:
+    """The fields of a call's input; none where the model wrote no JSON object."""
+    try:
+        found: Any = json.loads(input)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def system(text: str) -> Message:

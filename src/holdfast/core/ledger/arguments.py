@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, cast
 
-
-def arguments(text: str) -> dict[str, Any]:
-    """The fields of an input; none where it is no JSON object."""
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return cast(dict[str, Any], found) if isinstance(found, dict) else {}
+from holdfast.model.message import fields as arguments
 
 
 def first(fields: dict[str, Any], names: Iterable[str]) -> Any:
@@ -34,3 +26,6 @@ def items_of(fields: dict[str, Any], names: Iterable[str]) -> list[dict[str, Any
         return []
     members = cast(list[Any], value)
     return [cast(dict[str, Any], member) for member in members if isinstance(member, dict)]
+
+
+__all__ = ["arguments", "first", "items_of", "text_of"]

@@ -1,0 +1,45 @@
+"""A complete agent with the anthropic SDK: Holdfast keeps the history and makes it fit."""
+
+import subprocess
+import sys
+
+import anthropic
+
+import holdfast
+
+SHELL = {
+    "name": "shell",
+    "description": "Run a command and see what it prints.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"command": {"type": "string"}},
+        "required": ["command"],
+    },
+}
+
+
+def run(command: str) -> str:
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    return f"{done.stdout}{done.stderr}[exit {done.returncode}]"
+
+
+def main(task: str, store: str, client: anthropic.Anthropic) -> str:
+    def summarise(question):
+        return client.messages.create(**question.request("anthropic"))
+
+    with holdfast.open(store) as hf:
+        s = hf.session(model="claude-sonnet-4-6", summariser=summarise)
+        s.user(task)
+        while True:
+            window = s.window(system="Be brief.", tools=[SHELL, *holdfast.recall_tools()])
+            reply = s.reply(client.messages.create(**window.request("anthropic")))
+            if not reply.body.calls:
+                return reply.body.text
+            for call in reply.body.calls:
+                known = s.answer(call)  # recall and search_history answer themselves
+                output = known.output if known else run(call.fields["command"])
+                s.tool_result(call.id, output, name=call.name)
+
+
+if __name__ == "__main__":
+    print(main(sys.argv[1], "agent.db", anthropic.Anthropic()))

@@ -1,0 +1,45 @@
+"""A complete agent with the google-genai SDK: Holdfast keeps the history and makes it fit."""
+
+import subprocess
+import sys
+
+from google import genai
+
+import holdfast
+
+SHELL = {
+    "name": "shell",
+    "description": "Run a command and see what it prints.",
+    "parameters": {
+        "type": "object",
+        "properties": {"command": {"type": "string"}},
+        "required": ["command"],
+    },
+}
+
+
+def run(command: str) -> str:
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    return f"{done.stdout}{done.stderr}[exit {done.returncode}]"
+
+
+def main(task: str, store: str, client: genai.Client) -> str:
+    def summarise(question):
+        return client.models.generate_content(**question.request("gemini"))
+
+    with holdfast.open(store) as hf:
+        s = hf.session(model="gemini-2.5-pro", summariser=summarise)
+        s.user(task)
+        while True:
+            window = s.window(system="Be brief.", tools=[SHELL, *holdfast.recall_tools()])
+            reply = s.reply(client.models.generate_content(**window.request("gemini")))
+            if not reply.body.calls:
+                return reply.body.text
+            for call in reply.body.calls:
+                known = s.answer(call)  # recall and search_history answer themselves
+                output = known.output if known else run(call.fields["command"])
+                s.tool_result(call.id, output, name=call.name)
+
+
+if __name__ == "__main__":
+    print(main(sys.argv[1], "agent.db", genai.Client()))

@@ -1,0 +1,46 @@
+"""A complete agent with the openai SDK (Responses): Holdfast keeps the history and makes it fit."""
+
+import subprocess
+import sys
+
+import openai
+
+import holdfast
+
+SHELL = {
+    "type": "function",
+    "name": "shell",
+    "description": "Run a command and see what it prints.",
+    "parameters": {
+        "type": "object",
+        "properties": {"command": {"type": "string"}},
+        "required": ["command"],
+    },
+}
+
+
+def run(command: str) -> str:
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    return f"{done.stdout}{done.stderr}[exit {done.returncode}]"
+
+
+def main(task: str, store: str, client: openai.OpenAI) -> str:
+    def summarise(question):
+        return client.responses.create(**question.request("openai-responses"))
+
+    with holdfast.open(store) as hf:
+        s = hf.session(model="gpt-5", summariser=summarise)
+        s.user(task)
+        while True:
+            window = s.window(system="Be brief.", tools=[SHELL, *holdfast.recall_tools()])
+            reply = s.reply(client.responses.create(**window.request("openai-responses")))
+            if not reply.body.calls:
+                return reply.body.text
+            for call in reply.body.calls:
+                known = s.answer(call)  # recall and search_history answer themselves
+                output = known.output if known else run(call.fields["command"])
+                s.tool_result(call.id, output, name=call.name)
+
+
+if __name__ == "__main__":
+    print(main(sys.argv[1], "agent.db", openai.OpenAI()))
