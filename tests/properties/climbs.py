@@ -181,7 +181,8 @@ class Climber:
         if not self.voice:
             return
         rules = [rule for rule in (self.policy.summarise, self.policy.compact) if rule]
-        most = sum(2 * max(rule.tries, 1) * (PIECES + bool(rule.verify)) for rule in rules)
+        # one question of the whole conversation, its pieces, and the check
+        most = sum(2 * max(rule.tries, 1) * (PIECES + 1 + bool(rule.verify)) for rule in rules)
         assert self.voice.asked - before <= most
         assert not self.voice.broken, self.voice.broken
         if self.voice.temper in NEVER:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from holdfast.core.accept import answer, corrected, refusals
+from holdfast.core.count import MESSAGE, tool_text
+from holdfast.core.count import texts as texts_of
 from holdfast.core.estimate import BOUND, estimate
 from holdfast.core.extract import extract
 from holdfast.core.scaffold import wrap
@@ -143,6 +145,7 @@ class Summaries:
         whole = room_for(profile, most * ROOMY) - estimate(prompt) - FRAME
         so_far, covered = shorten("\n\n".join(self._earlier()), whole // 2, "it"), ""
         room = (whole - max(estimate(so_far), most)) // self._finer
+        room = await self._measured(profile, room)
         if room < SMALLEST:
             return Draft(answer=Answer(error=f"{profile.name} holds too little to be asked"))
         last = Answer()
@@ -204,12 +207,36 @@ class Summaries:
             timeout=self._rule.timeout,
             effort=self._rule.effort,
         )
+        if not await self._fits(question):
+            return Answer(error=f"{profile.name} cannot be asked so much at once", overflow=True)
         if self._flight and not await self._flight.renew():
             return Answer(error="somebody else has taken this over")
         self._plan.calls += 1
         reply = await ask(self._scene.session, question, lambda heard: _sound(heard, most))
         self._plan.cost += reply.cost
         return reply
+
+    async def _fits(self, question: Question) -> bool:
+        """Whether a question fits its model, by that model's own count where that is known."""
+        profile = question.profile
+        if not profile.tokenizer:
+            return True
+        words = [t for b in question.blocks for part in b.parts for t in texts_of(part)]
+        tools = [tool_text(tool) for tool in question.window.tools]
+        found = await self._scene.session.counter(profile.tokenizer).count([*words, *tools])
+        frames = MESSAGE * len(question.blocks)
+        return sum(found) + frames + question.max_tokens <= profile.window
+
+    async def _measured(self, profile: Profile, room: int) -> int:
+        """The room in estimated tokens: less where this model makes more of what is covered."""
+        if not profile.tokenizer or room < SMALLEST:
+            return room
+        covered = [told(e) for e in self._now.entries if within(e.seq, self._plan.covers)]
+        small = list(chunks(filter(None, covered), SMALLEST))
+        found = await self._scene.session.counter(profile.tokenizer).count(small)
+        pairs = zip(found, map(estimate, small), strict=True)
+        worst = max((real / max(about, 1) for real, about in pairs), default=1.0)
+        return int(room * min((1 + BOUND) / max(worst, 1.0), 1.0))
 
     def _prompt(self, most: int, focus: str, missing: list[Objection]) -> str:
         words = max(most * 3 // 5, 40)
