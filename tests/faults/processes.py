@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+PRELOADED = ("kills", "power", "crowd", "meanwhile")
+
 
 @cache
 def context() -> ForkServerContext:
     """Where children come from: they start in milliseconds, with everything imported already."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload([f"tests.faults.{row}" for row in ("kills", "power", "crowd")])
+    made.set_forkserver_preload([f"tests.faults.{row}" for row in PRELOADED])
     return made
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults import clocks, crowd, errors, kills, power
+from tests.faults import clocks, compactions, crowd, errors, kills, meanwhile, power
 from tests.faults.board import Tally, Trial
 
 
@@ -48,6 +48,16 @@ ROWS = {
         "clocks gone wrong",
         clocks.run,
         {"ordered by the clock": "corrupt"},
+    ),
+    "compact": Row(
+        "kill -9 in a compaction",
+        compactions.run,
+        {"told before the commit": "lost"},
+    ),
+    "meanwhile": Row(
+        "appends in a compaction",
+        meanwhile.run,
+        {"covers what came meanwhile": "lost"},
     ),
 }
 

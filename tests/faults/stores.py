@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.errors import Unavailable
 from holdfast.failpoints import failpoint
-from holdfast.model.log import Draft, Entry
+from holdfast.model.log import Draft, Entry, Summary
 from holdfast.model.reply import Call
-from holdfast.model.span import Spans
+from holdfast.model.span import EVERYTHING, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.log import SqlLog
@@ -109,6 +111,31 @@ class Careless(SqlLog):
         return await super().append(session, drafts, key=key, call=call)
 
 
+class Greedy(SqlLog):
+    """A summary covers whatever is there when it is written."""
+
+    async def append(
+        self,
+        session: str,
+        drafts: Sequence[Draft],
+        *,
+        key: str = "",
+        expect: Expect | None = None,
+        call: Call | None = None,
+    ) -> tuple[Entry, ...]:
+        head = max((one.seq for one in await self.heads(session, EVERYTHING, limit=1)), default=0)
+        greedy = [_covering(draft, head) for draft in drafts]
+        return await super().append(session, greedy, key=key, expect=expect, call=call)
+
+
+def _covering(draft: Draft, head: int) -> Draft:
+    body = draft.body
+    if not isinstance(body, Summary) or not body.model:
+        return draft
+    covers = (*body.covers[:-1], Span(body.covers[-1].first, head))
+    return replace(draft, body=replace(body, covers=covers))
+
+
 class ByClock(SqlLog):
     """Entries come in the order of their times."""
 
@@ -138,5 +165,6 @@ STORES: dict[str, type[SqliteStore]] = {
     "keys ignored": _made(log=Keyless),
     "expectations ignored": _made(log=Careless),
     "ordered by the clock": _made(log=ByClock),
+    "covers what came meanwhile": _made(log=Greedy),
 }
 """By name, so that a child process can be told which one to use."""
