@@ -24,7 +24,7 @@ PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests fix faults bench agents lock changelog clean
+.PHONY: help run test lint types house tests fix faults replay bench agents lock changelog clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -62,6 +62,10 @@ fix: $(VENV)/.installed  ## let ruff repair what it can
 faults: $(VENV)/.installed  ## the long fault board: kills, power cuts, failing disks
 	$(call say,fault board)
 	@$(BIN)/python -m tests.faults
+
+replay: $(VENV)/.installed  ## real transcripts under every policy, in windows of every size
+	$(call say,replays)
+	@$(BIN)/python -m tests.replay
 
 bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
 	$(call say,benchmarks)
