@@ -65,6 +65,24 @@ def test_the_project_says_what_a_summary_is_to_dwell_on(
     assert "Tabs." not in asked[0].system
 
 
+def test_what_happens_by_itself_reads_no_instruction_file(hf: Holdfast, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("# Compact instructions\nKeep the ports.\n")
+    asked: list[Any] = []
+
+    def summariser(question: Any) -> str:
+        asked.append(question.system + question.prompt)
+        return "The user asks about parts, one after the other, and each is fine."
+
+    session = hf.session(model="gpt-4", directory=tmp_path, summariser=summariser)
+    for turn in range(60):
+        session.user(f"Question {turn}, please.")
+        session.append(assistant(f"Answer {turn}: " + "this part is fine. " * 60))
+    session.user("And now?")
+    session.window()
+    assert asked
+    assert not [text for text in asked if "Keep the ports" in text]
+
+
 def test_an_instruction_file_that_must_not_be_read_is_passed_over(
     hf: Holdfast, tmp_path: Path
 ) -> None:
