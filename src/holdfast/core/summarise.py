@@ -222,8 +222,10 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
         others.sort(key=lambda one: one.seq not in waiting)  # those that wait come first
     for entry in others:
         tokens = now.gauge(entry)
+        if tokens > left and not rule.shorten:
+            continue  # what was pasted at length leaves room for what was said in a line
         if tokens > left:
-            if rule.shorten and left >= LEAST_CUT:
+            if left >= LEAST_CUT:
                 shortened.append(Shortened(entry.seq, left))
                 chosen.append(entry)
             break
