@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from random import Random
 from typing import NamedTuple
 
@@ -50,14 +51,15 @@ def words(random: Random, size: int, head: str) -> str:
     return " ".join(made)[:size]
 
 
-def told(tokens: int = 300_000, seed: int = 7) -> list[Said]:
+@cache
+def told(tokens: int = 300_000, seed: int = 7) -> tuple[Said, ...]:
     """A session of at least so many tokens, at four characters each and with long outputs cut."""
     random, made = Random(seed), list[Said]()
     turn = 0
     while sum(min(len(one.text), CUT) + len(one.thought) for one in made) < tokens * 4:
         made += _turn(random, turn)
         turn += 1
-    return made
+    return tuple(made)
 
 
 def _turn(random: Random, turn: int) -> list[Said]:
