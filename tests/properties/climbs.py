@@ -39,7 +39,8 @@ SYSTEM = "You are careful."
 INSTRUCTIONS = "Always write the tests first."
 PINNED = "Never touch production."
 TOOL = {"name": "sh", "description": "run", "input_schema": {"type": "object", "properties": {}}}
-MODELS = ("claude-sonnet-4-6", "gpt-5.5", "gemini-3.1-pro")
+MODELS = ("claude-sonnet-4-6", "gpt-5.5", "gemini-3.1-pro", "gpt-large")
+"""The last holds four times as much as the others; no session begins with it."""
 HOPELESS = 0.6
 """What takes a greater share of the room than this may turn out not to fit, estimates being so."""
 SLACK = 32
@@ -49,17 +50,20 @@ SLACK = 32
 class Climber:
     """One session under one policy, and whoever summarises for it."""
 
-    def __init__(self, hf: Holdfast, name: str, temper: str, model: int, weak: bool) -> None:
+    def __init__(
+        self, hf: Holdfast, name: str, temper: str, model: int, weak: bool, id: str = ""
+    ) -> None:
         self.hf = hf
         self.policy: Policy = policy_of(hasty(name))
-        self.model = MODELS[model % len(MODELS)]
+        self.model = MODELS[model % 3]
         self.voice = Voice(temper, hf.counter) if temper else None
         self._weak = "gpt-weak" if weak else ""
-        self._id = hf.session(model=self.model, policy=hasty(name), directory="/tmp").id
+        self._id = id or hf.session(model=self.model, policy=hasty(name), directory="/tmp").id
         self.s = self._open()
-        self.s.pin(fact=PINNED)
-        self.number = 0
-        self.looked = 0
+        if not id:
+            self.s.pin(fact=PINNED)
+        self.number = self.s.info.head
+        self.looked = self.s.info.head
         """The newest entry whose marker has been looked at."""
         self.last: tuple[int, str, list[bytes]] | None = None
         """Epoch, model and encoded blocks of the window before."""
@@ -87,7 +91,7 @@ class Climber:
         self.s.user(words(self.number, a, b))
 
     def reply(self, a: int, b: int, *calls: ToolCall) -> None:
-        owner, residue = OWNERS[self.model]
+        owner, residue = OWNERS.get(self.model, OWNERS["gpt-5.5"])
         sealed = seal(owner, residue, self.model) if b % 2 else None
         thought = (Reasoning(words(self.number, b, a), sealed),) if b % 3 else ()
         said = Message("assistant", (*thought, Text(words(self.number, a, b)), *calls))
