@@ -32,10 +32,14 @@ class Change(Struct, frozen=True, kw_only=True):
     """Tokens a summary adds."""
     asked: int = 0
     """Tokens a summariser reads, at the price of fresh input; 0 where none is asked."""
+    prose: int = 0
+    """Tokens it writes: the rest of a summary is laid beside it by code."""
 
 
-def decide(change: Change, profile: Profile, *, turns: int, cold: bool) -> Decision:
-    """Whether a compaction pays, and the numbers that say so."""
+def decide(
+    change: Change, profile: Profile, *, turns: int, cold: bool, asking: Profile | None = None
+) -> Decision:
+    """Whether a compaction pays, and the numbers that say so; `asking` writes its summary."""
     price = profile.price(change.prompt) or TOKENS
     cached = caches(profile, price)
     read = price.cache_read if cached else price.input
@@ -45,7 +49,8 @@ def decide(change: Change, profile: Profile, *, turns: int, cold: bool) -> Decis
     fresh = rest + change.written
     extra = 0 if cold or not cached else fresh * (write - read)
     spared = net * (write - read) if cold and cached else 0  # it need not be written once more
-    asked = change.asked * price.input + change.written * price.output
+    theirs = (asking.price(change.asked) if asking else None) or price
+    asked = change.asked * theirs.input + change.prose * theirs.output
     gain = net * read * turns + spared
     paid = extra + (asked if change.asked else 0)
     return Decision(

@@ -256,15 +256,18 @@ def _trigger(now: Situation, step: Step) -> Trigger:
     return "idle" if idle else now.trigger
 
 
-def worth(now: Situation, first: int, saved: int, written: int = 0, asked: int = 0) -> Decision:
+def worth(
+    now: Situation, first: int, saved: int, written: int = 0, asked: int = 0, prose: int = 0
+) -> Decision:
     """Whether taking so much out from an entry on pays."""
     behind = sum(now.gauge(entry) for entry in now.entries if entry.seq >= first)
     prompt = max(now.count.tokens, now.beyond_tokens)
     change = Change(
-        prompt=prompt, before=max(prompt - behind, 0), saved=saved, written=written, asked=asked
-    )
+        prompt=prompt, before=max(prompt - behind, 0), saved=saved, written=written, asked=asked,
+        prose=prose,
+    )  # fmt: skip
     cold = is_cold(now.idle, now.profile)
-    return decide(change, now.profile, turns=now.turns_left, cold=cold)
+    return decide(change, now.profile, turns=now.turns_left, cold=cold, asking=now.asking)
 
 
 def turns(entries: Sequence[Entry]) -> list[int]:

@@ -65,6 +65,8 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     """The model that was spoken to before, where it holds more than this one."""
     asks: bool = False
     """Whether a model is there to write summaries."""
+    asking: Profile | None = None
+    """The model that is asked first, where it is another one."""
 
     @property
     def over(self) -> bool:
@@ -78,9 +80,13 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def turns_left(self) -> int:
-        """How many more calls to expect: as many as there were, within what a policy says."""
+        """How many more calls to expect before the next compaction, as far as a policy expects any.
+
+        It took as many calls as are visible to grow so far, and will again; on the way there half
+        of what leaves now would have come back. Compacting each time this pays costs least.
+        """
         had = sum(_message(entry).role == "assistant" for entry in self.entries)
-        return max(self.policy.turns_left, min(had, self.policy.turns_left * 3))
+        return min(self.policy.turns_left, had // 2)
 
     @cached_property
     def turn(self) -> int:

@@ -29,7 +29,10 @@ LEAST = 40
 """A summary of fewer tokens is not worth having."""
 
 SMALL = 6
-"""A summary is at most this part of the room, however long a policy lets it be: a sixth."""
+"""Where a policy names no share, a summary is at most this part of the room: a sixth."""
+
+SMALLEST = 3
+"""However large a share a policy names, it is at most this part: a third."""
 
 
 def summarise(now: Situation) -> Plan | None:
@@ -261,8 +264,8 @@ def users_tokens(now: Situation, rule: Summarise) -> int:
 def longest(now: Situation, rule: Summarise) -> int:
     """How long a summary may be, all that is laid beside it included."""
     whole = now.budget.history if rule.of == "history" else now.budget.room
-    share = int(whole * rule.share) if rule.share else rule.most
-    return min(rule.most, share, now.budget.room // SMALL)
+    share = int(whole * rule.share) if rule.share else now.budget.room // SMALL
+    return min(rule.most, share, now.budget.room // SMALLEST)
 
 
 def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept) -> Plan | None:
@@ -279,8 +282,8 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
     promised = before - stays - most
     if promised <= 0 or most < now.frame + LEAST:
         return None
-    asked = before if now.asks else 0
-    decision = worth(now, covers[0].first, before - stays, most, asked)
+    asked, prose = _asked(now, rule, inside, earlier, most) if now.asks else (0, 0)
+    decision = worth(now, covers[0].first, before - stays, most, asked, prose)
     return Plan(
         step=step,
         epoch=now.view.folded.epoch,
@@ -299,6 +302,17 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
         decision=decision,
         reason=_reason(now, decision.because),
     )
+
+
+def _asked(
+    now: Situation, rule: Summarise, inside: Sequence[Entry], earlier: int, most: int
+) -> tuple[int, int]:
+    """What a model would read for a summary, and write of it."""
+    read = sum(now.weight(entry) for entry in inside) + now.beyond_tokens + earlier
+    if rule.reads:
+        long = (c for e in inside if _message(e).role == "tool" for c in e.counts)
+        read -= sum(max(count - rule.reads, 0) for count in long)
+    return read, int(most * (1 - rule.names))
 
 
 def _pinned(now: Situation, inside: Sequence[Entry], kept: Kept) -> int:

@@ -169,6 +169,7 @@ class Climb:
             notes=await self._notes(view),
             idle=await self._idle(base.entries),
             asks=self.drafting.asks,
+            asking=self.drafting.asking,
             since=since,
             upto=upto,
             trigger=trigger,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.core.estimate import estimate
-from holdfast.core.extract import extract
+from holdfast.core.extract import extract, listing
 from holdfast.core.ledger import render, retention
 from holdfast.core.recall import expandable
 from holdfast.core.scaffold import wrap
@@ -24,13 +24,14 @@ from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
+from holdfast.model.profile import Profile
 from holdfast.model.span import Span, Spans, union, within, without
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
 
-LEDGER = 0.3
-EXPAND = 0.1
+LEDGER = 0.2
+EXPAND = 0.05
 """The shares of a summary that the ledger and the list of what can be expanded take at most."""
 
 FRAME = 24
@@ -52,6 +53,15 @@ class Drafting:
         """Whether a model is there to write summaries."""
         return self._ask and self._scene.session.upkeep.voice is not None
 
+    @property
+    def asking(self) -> Profile | None:
+        """The cheaper model, where one is named and the policy asks it first."""
+        session, policy = self._scene.session, self._scene.policy
+        rule = policy.summarise or policy.compact
+        first = rule.models[0] if rule and rule.models else "main"
+        weak = session.upkeep.weak_model if first == "weak" else ""
+        return session.catalogue.profile(weak) if weak else None
+
     async def drafted(
         self, plan: Plan, now: Situation, *, focus: str = "", flight: Flight | None = None
     ) -> Plan | None:
@@ -71,6 +81,7 @@ class Drafting:
             await self._write(plan, now, ledger, rule, focus, flight)
         if not plan.summary.strip():
             return None
+        plan.expand = self._listed(plan, now, rule)
         plan.facts = packed(ledger)
         plan.report = retention(ledger, _all(plan), visible=_visible(plan, now))
         failpoint("compaction.written")
@@ -102,12 +113,22 @@ class Drafting:
     ) -> None:
         """Have the prose written: by a model where there is one, otherwise without."""
         beside = estimate(plan.ledger) + estimate(plan.expand) + 2 * JOINT
-        left = plan.most - now.frame - beside
+        left = int((plan.most - now.frame - beside) * (1 - rule.names))
         if self.asks:
             writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
         if not plan.summary and (not self.asks or _does_without(rule, now)):
             plan.summary = self._extracted(plan, now, ledger, left)
+
+    def _listed(self, plan: Plan, now: Situation, rule: Summarise) -> str:
+        """What can be expanded, and behind it the names that nothing beside them tells."""
+        told = _all(plan)
+        left = plan.most - now.frame - estimate(told) - 3 * JOINT
+        if not rule.names or left < LEAST:
+            return plan.expand
+        covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
+        listed = listing(covered, _told(now.summaries), left, beside=told)
+        return "\n\n".join(filter(None, (plan.expand, listed)))
 
     def _extracted(self, plan: Plan, now: Situation, ledger: Ledger, budget: int) -> str:
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
@@ -131,6 +152,16 @@ def earlier(summaries: Sequence[Entry]) -> list[str]:
     """What earlier summaries say; shedding says nothing worth carrying on."""
     bodies = [entry.body for entry in summaries]
     return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
+
+
+def _told(summaries: Sequence[Entry]) -> list[tuple[int, str]]:
+    """All that earlier summaries say, each with the last entry that it covers."""
+    bodies = [entry.body for entry in summaries]
+    return [
+        (b.covers[-1].last, "\n".join((b.text, b.ledger, b.expand)))
+        for b in bodies
+        if isinstance(b, Summary) and b.step != "shed" and b.covers
+    ]
 
 
 def _visible(plan: Plan, now: Situation) -> Spans:

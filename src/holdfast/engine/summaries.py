@@ -12,6 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.core.accept import answer, corrected, refusals
 from holdfast.core.count import MESSAGE, tool_text
@@ -22,7 +23,7 @@ from holdfast.core.scaffold import wrap
 from holdfast.core.shed import without_oldest
 from holdfast.core.situation import Situation
 from holdfast.core.transcript import chunks, told
-from holdfast.core.truncate import shorten, shown
+from holdfast.core.truncate import Cap, shorten, shown
 from holdfast.engine import load
 from holdfast.engine.asking import Answer, Guard, Question, ask, room_for
 from holdfast.engine.flight import Flight
@@ -255,11 +256,16 @@ class Summaries:
         bodies = [entry.body for entry in self._now.summaries]
         return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
 
+    def _cap(self) -> Cap:
+        """How much of a result is read: facts and names are known without a model."""
+        cap, most = self._scene.cap, self._rule.reads
+        return replace(cap, tokens=min(cap.tokens or most, most)) if most else cap
+
     async def _pieces(self, tokens: int) -> AsyncIterator[str]:
         """All that is covered as text, in pieces that fit; the oldest in brief where it is much."""
         headings = self._rule.form == "headings"
         texts: list[str] = []
-        log, id, cap = self._scene.log, self._scene.session.id, self._scene.cap
+        log, id, cap = self._scene.log, self._scene.session.id, self._cap()
         if older := self._older(tokens * (PIECES // 2 - 1)):
             texts.append(await self._brief(older, tokens))
         async for page in load.pages(log, id, without(self._plan.covers, older)):

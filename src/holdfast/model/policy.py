@@ -160,6 +160,11 @@ class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_un
     """The same as a share of the room, where that is less,"""
     of: Literal["room", "history"] = "room"
     """or of the slice for history."""
+    names: float = 0.0
+    """The share of it in which the names of what is covered are listed, by code and not by a model;
+    what the prose leaves is theirs as well."""
+    reads: int = 0
+    """How much of each tool result a model reads for it, in tokens; 0: all that was shown."""
     tries: int = 2
     """How often each model is asked: again with what was missing."""
     effort: str = "low"

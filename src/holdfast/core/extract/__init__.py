@@ -1,5 +1,5 @@
 """A summary without a model: what was said, picked by what later turns are likely to need."""
 
-from holdfast.core.extract.writing import HEADING, INDEX, extract
+from holdfast.core.extract.writing import HEADING, INDEX, extract, listing
 
-__all__ = ["HEADING", "INDEX", "extract"]
+__all__ = ["HEADING", "INDEX", "extract", "listing"]

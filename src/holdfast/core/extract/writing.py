@@ -67,6 +67,23 @@ def extract(
     return _fitted(standing(quoted, ledger), ranked, names, budget)
 
 
+def listing(
+    entries: Sequence[Entry], earlier: Sequence[tuple[int, str]], budget: int, *, beside: str = ""
+) -> str:
+    """An index of the names in these messages, and in what stood for earlier ones: each with the
+    entry it reaches to. What `beside` tells is not told again."""
+    newest = max((entries[-1].seq if entries else 0, *(seq for seq, _ in earlier)))
+    names = Names(newest)
+    for seq, text in earlier:
+        for line in text.splitlines():
+            place, items = index.read(line) or (seq, [line])
+            names.use(names.within("\n".join(items)), place, SAID)
+    for entry in entries:
+        if isinstance(entry.body, Message):
+            _use(names, entry.seq, entry.body)
+    return _fitted([], _ranked(names, names.within(beside)), names, budget)
+
+
 def _names(entries: Sequence[Entry], before: Carried, newest: int) -> Names:
     """Every name of the stretch and of what is carried on, in the order of the log."""
     names = Names(newest)
