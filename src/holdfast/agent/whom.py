@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from holdfast.engine.plugins import catalogue, provider
+from holdfast.engine.plugins import catalogue, embedded, has_weights, provider
 from holdfast.errors import Denied
-from holdfast.ports import Provider
+from holdfast.ports import Flow, Provider
 
 FORMATS: Final = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
 
@@ -26,6 +26,9 @@ USUAL: Final = {
 }
 """The model that is taken where none is named, by the key that is there."""
 
+SMALL: Final = "smollm2-135m"
+"""The model that runs inside this process: small enough to be there, too small to be good."""
+
 
 class Whom(NamedTuple):
     """A model, its provider, and the format it is spoken to in."""
@@ -34,9 +37,32 @@ class Whom(NamedTuple):
     provider: str
     format: str
 
+    weights: str = ""
+    """A file of weights, for a model inside this process."""
+
     def open(self) -> Provider:
         """The provider itself; its key and address are those its own SDK would use."""
+        if self.provider == "embedded":
+            return Inside(*embedded(self.weights))
         return provider(self.provider, self.format)
+
+
+class Inside:
+    """A model inside this process, held as long as it is spoken to."""
+
+    blocking: ClassVar[bool] = True
+
+    def __init__(self, inner: Provider, served: object) -> None:
+        self._inner, self._served = inner, served
+        self.name, self.format = inner.name, inner.format
+
+    async def begin(self, request: dict[str, Any]) -> Flow:
+        """Send a request that streams."""
+        return await self._inner.begin(request)
+
+    def close(self) -> None:
+        self._inner.close()
+        self._served = None
 
 
 def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
@@ -44,6 +70,10 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
     env = os.environ if environ is None else environ
     if not model:
         model = _usual(env)
+    if model.endswith(".gguf"):
+        return Whom(model, "embedded", "openai-chat", model)
+    if model == SMALL:
+        return Whom(model, "embedded", "openai-chat")
     name = catalogue().profile(model).provider
     if name not in FORMATS or (name == "openai" and compatible(env)):
         return Whom(model, "openai", "openai-chat" if compatible(env) else FORMATS["openai"])
@@ -56,10 +86,12 @@ def _usual(env: Mapping[str, str]) -> str:
     for name, keys in KEYS.items():
         if any(env.get(key) for key in keys):
             return USUAL[name]
+    if has_weights():
+        return SMALL
     raise Denied(
         "no model is named and no key is set; set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
-        "GEMINI_API_KEY, or name a server on this machine with OPENAI_BASE_URL and its model "
-        "with -m"
+        "GEMINI_API_KEY, name a server on this machine with OPENAI_BASE_URL and its model with "
+        "-m, or fetch a small model with `holdfast models pull`"
     )
 
 

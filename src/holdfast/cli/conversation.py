@@ -17,6 +17,13 @@ GAUGE = 20
 """How many characters the gauge of the window has."""
 
 
+_SMALL = (
+    "This is a small model inside this process: it shows how everything works, not how well. For a "
+    "bigger one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, name a GGUF file with -m, "
+    "or a server with OPENAI_BASE_URL."
+)
+
+
 class Conversation:
     """One person, one agent, one terminal."""
 
@@ -45,6 +52,8 @@ class Conversation:
     def _greet(self, loaded: bool) -> None:
         session = self.agent.session
         self.screen.say(f"holdfast · {self.whom.model} · {session.info.directory}", "bold")
+        if self.whom.provider == "embedded":
+            self.screen.say(_SMALL, "dim")
         if loaded:
             self.screen.say(_loaded(session), "dim")
         self.screen.say(

