@@ -41,7 +41,8 @@ STEPS = 8
 PAUSE = 0.05
 """How long it is between two looks at whether somebody else is done, in seconds."""
 
-SLACK = 10.0
+PATIENCE = 20.0
+"""How long a window that is full waits for somebody else's summary before it does without one."""
 
 
 class Climb:
@@ -78,10 +79,12 @@ class Climb:
         if ready := session.ahead.take(view.folded.epoch):
             return await self._marked(view, ready)
         flight = await Flight.begin(session, "summary", _seconds(now))
-        if flight is None and now.over:
-            await self._wait(_seconds(now))
+        if flight is None and now.over and await self._done(min(_seconds(now), PATIENCE)):
             return await session.view()
         taken.add(plan.step)
+        if flight is None and now.over:  # whoever was at it may be gone for good
+            drafted = await Drafting(self.scene, ask=False).drafted(plan, now)
+            return await self._marked(view, drafted) if drafted else view
         if flight is None:  # somebody is at it, and until then all fits
             taken.update(TELLING)
             return view
@@ -93,14 +96,15 @@ class Climb:
             await flight.end(outcome)
         return await self._marked(view, drafted) if drafted else view
 
-    async def _wait(self, seconds: float) -> None:
-        """Wait for whoever is at it, as long as one question may take."""
+    async def _done(self, seconds: float) -> bool:
+        """Wait for whoever is at it, but not for ever; whether nobody is any more."""
         session = self.scene.session
-        for _ in range(int((seconds + SLACK) / PAUSE)):
+        for _ in range(int(seconds / PAUSE) + 1):
             if not await is_flying(session, "summary"):
-                return
+                return True
             if session.pause:
                 await session.pause(PAUSE)
+        return False
 
     def _look_ahead(self, now: Situation) -> None:
         """Have done beside the turns what will be due before long."""
