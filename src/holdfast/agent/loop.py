@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from holdfast.agent.chatfiles import ChatFiles
 from holdfast.agent.permissions import Permissions, Verdict
 from holdfast.agent.tools import Toolbox
 from holdfast.core.ledger.arguments import arguments
@@ -73,6 +74,7 @@ class Agent:
         self._tell = onlooker
         self._ask = ask
         self.giving = giving or {}
+        self.files = ChatFiles(toolbox.root)
 
     def turn(self, text: str, *media: Any) -> Entry | None:
         """Say something, and work until the model is done; the last reply."""
@@ -97,6 +99,8 @@ class Agent:
             lambda delta: self._tell(Happening(kind="delta", delta=delta)),
             system=self._system,
             tools=[*self.toolbox.tools(), *recall_tools()],
+            chat_files=self.files.open_files(),
+            sources=[self.files],
             **self.giving,
         )
         self._tell(Happening(kind="reply", entry=entry))

@@ -123,6 +123,30 @@ def _resume(talk: Conversation, rest: str) -> None:
         talk.screen.say(f"{one.id}  {one.title or talk.hf.opening(one)[:60]}")
 
 
+def _add(talk: Conversation, rest: str) -> None:
+    _bring(talk, rest, read_only=False)
+
+
+def _read(talk: Conversation, rest: str) -> None:
+    _bring(talk, rest, read_only=True)
+
+
+def _bring(talk: Conversation, rest: str, *, read_only: bool) -> None:
+    files = talk.agent.files
+    for path in rest.split():
+        tokens = files.add(path, read_only=read_only)
+        talk.screen.say(f"{path} is in the chat, about {tokens:,} tokens")
+    if not rest:
+        for path, only in files.named():
+            talk.screen.say(f"{path}{' (read-only)' if only else ''}")
+
+
+def _drop(talk: Conversation, rest: str) -> None:
+    for path in rest.split():
+        gone = talk.agent.files.drop(path)
+        talk.screen.say(f"{path} is {'out of' if gone else 'not in'} the chat")
+
+
 def _clear(talk: Conversation, rest: str) -> None:
     info = talk.agent.session.info
     talk.agent.session = talk.hf.session(
@@ -145,6 +169,9 @@ SLASH: dict[str, Slash] = {
     "policy": Slash("how the context is managed", _policy),
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
     "recall": Slash("bring something back by its handle", _recall),
+    "add": Slash("bring files into the chat, to be changed", _add),
+    "read": Slash("bring files into the chat, to be read only", _read),
+    "drop": Slash("take files out of the chat", _drop),
     "resume": Slash("other sessions, or go on with one", _resume),
     "clear": Slash("begin a new session", _clear),
     "exit": Slash("leave", _exit),

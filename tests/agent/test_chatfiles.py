@@ -1,0 +1,57 @@
+"""Files in the chat are shown as they are now; changing one does not break what is cached."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.agent.chatfiles import ChatFiles
+from holdfast.agent.loop import Agent
+from holdfast.agent.permissions import Permissions
+from holdfast.agent.tools import Toolbox
+from holdfast.engine.plugins import provider
+from holdfast.errors import HoldfastError
+from holdfast.files import Root
+from holdfast.testing import StrictServer
+
+
+def test_files_are_seen_as_they_are(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.py").write_text("first = 1\n")
+    (work / "notes.md").write_text("read me only\n")
+    with (
+        StrictServer("fine") as server,
+        holdfast.open(tmp_path / "log.db") as hf,
+        closing(provider("anthropic", "anthropic", key="k", url=server.url("anthropic"))) as to,
+    ):
+        s = hf.session(model="claude-sonnet-4-6", directory=work)
+        agent = Agent(s, to, Toolbox(str(work)), rules=Permissions())
+        agent.files.add("a.py")
+        agent.files.add("notes.md", read_only=True)
+        agent.turn("look")
+        assert "first = 1" in body(server)
+        assert "read me only" in body(server)
+        (work / "a.py").write_text("second = 2\n")
+        agent.turn("again")
+        assert "second = 2" in body(server)
+        assert "first = 1" not in body(server)
+        agent.files.drop("a.py")
+        agent.turn("and now")
+        assert "second = 2" not in body(server)
+        assert not [one.rule for one in server.asked if one.rule]
+
+
+def body(server: Any) -> str:
+    return str(server.asked[-1].body)
+
+
+def test_only_text_beneath_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"\0\1")
+    files = ChatFiles(Root(tmp_path))
+    for path in ("../y", "x.bin", "absent"):
+        with pytest.raises((HoldfastError, OSError)):
+            files.add(path)
+    assert files.named() == []
