@@ -215,9 +215,8 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
     requests = [entry for entry in inside if is_request(_message(entry))]
     just = now.entries[now.turn] if now.turn < at and now.turn < len(now.entries) else None
     asked = just if just in requests else None
-    left = users_tokens(now, rule)
+    left = _left(now, rule, asked)
     chosen: list[Entry] = [asked] if asked else []
-    left -= now.gauge(asked) if asked else 0
     shortened: list[Shortened] = []
     others = [one for one in reversed(requests) if one is not asked]
     if rule.opened:
@@ -241,6 +240,16 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
         asked.seq if asked else 0,
         sum(now.beside(entry, cut.get(entry.seq, 0)) for entry in chosen),
     )
+
+
+def _left(now: Situation, rule: Summarise, asked: Entry | None) -> int:
+    """What earlier messages of the user's may take.
+
+    What was just asked stays in any case. Where the oldest message is cut to fit it is one of them;
+    otherwise it takes from them only what there is no other room for.
+    """
+    left, taken = users_tokens(now, rule), now.gauge(asked) if asked else 0
+    return left - (taken if rule.shorten else max(taken - _free(now, rule), 0))
 
 
 def unanswered(entries: Sequence[Entry]) -> frozenset[int]:
