@@ -110,13 +110,14 @@ def _before(step: Step, covered: set[int]) -> list[int]:
     return [place for place in step.said if place not in covered]
 
 
-def test_a_quarter_of_what_is_usable_stays_word_for_word() -> None:
-    play, steps = record("opencode")
+@pytest.mark.parametrize(("window", "most"), [(64_000, 12_000), (128_000, 15_000)])
+def test_a_quarter_of_what_is_usable_stays_word_for_word(window: int, most: int) -> None:
+    play, steps = record("opencode", window)
     taken, covered = lengths(play), set[int]()
     for step in steps:
         visible = _before(step, covered)
         if step.told(Summary):
-            tail = tail_within(play.said, visible, taken, 15_000)  # a quarter would be 24,000
+            tail = tail_within(play.said, visible, taken, most)  # of 128,000 it would be 24,000
             stays = {*tail, requests(play.said, visible)[-1]}  # what was just asked stays with us
             assert {*step.shown.history} == stays
             covered = {*step.said} - stays
