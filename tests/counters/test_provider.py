@@ -10,6 +10,7 @@ from holdfast.counters.provider import ProviderCounter
 from holdfast.engine.doors import Holdfast, drive
 from holdfast.errors import Garbled
 from holdfast.model.window import Count
+from holdfast.ports import Flow
 from holdfast.providers.transport import HttpTransport
 from holdfast.testing.strict import StrictServer
 from tests.engine.test_counting import opened
@@ -77,6 +78,9 @@ class Canned:
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         self.sent.append((path, json.loads(body), dict(headers)))
         return self.answer
+
+    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> Flow:
+        raise AssertionError("nothing is streamed for a count")
 
     def close(self) -> None: ...
 
