@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from holdfast.core.boundary import boundaries, is_request, pending_from
 from holdfast.core.budget import clamp
+from holdfast.core.cache import Change, decide, is_cold
 from holdfast.core.clear import worth
 from holdfast.core.situation import Situation
 from holdfast.model.log import Entry, Shortened
@@ -48,7 +49,7 @@ def compact(now: Situation) -> Plan | None:
 def _planned(now: Situation, rule: Summarise | None, step: Step) -> Plan | None:
     if rule is None or not now.entries:
         return None
-    if not (now.forced or now.over or is_due(now, rule.due) or rule.due.by_price):
+    if not (now.forced or now.over or is_due(now, rule.due) or _could_pay(now, rule)):
         return None
     cut = _cut(now, rule)
     covers = covered(now, cut)
@@ -76,6 +77,21 @@ def is_due(now: Situation, due: Due) -> bool:
 
 def _shares(now: Situation, due: Due) -> list[tuple[float, int]]:
     return [(due.window, now.profile.window), (due.room, now.budget.room)]
+
+
+def _could_pay(now: Situation, rule: Summarise) -> bool:
+    """Whether it might pay if all but the floor could leave: told from the count alone."""
+    if not rule.due.by_price or now.tokens < rule.due.least * now.budget.room:
+        return False
+    saved = max(now.count.tokens - now.floor, 0)
+    most = min(longest(now, rule), saved * 3 // 4)
+    prose = int(most * (1 - rule.names)) if now.asks else 0
+    change = Change(
+        prompt=now.count.tokens, before=now.floor, saved=saved, written=most,
+        asked=int(now.asks), prose=prose,
+    )  # fmt: skip
+    cold = is_cold(now.idle, now.profile)
+    return decide(change, now.profile, turns=now.turns_left, cold=cold, asking=now.asking).pays
 
 
 def _pays(now: Situation, due: Due, plan: Plan) -> bool:
@@ -267,7 +283,7 @@ def unanswered(entries: Sequence[Entry]) -> frozenset[int]:
 def users_tokens(now: Situation, rule: Summarise) -> int:
     """What messages of the user's may take beside a summary; less in a small window."""
     wanted = int(now.budget.room * rule.users_share) if rule.users_share else rule.users
-    return min(wanted, rule.users or wanted, now.budget.room // 4)
+    return min(wanted, rule.users or wanted, now.budget.room // (3 if rule.users_share else 4))
 
 
 def longest(now: Situation, rule: Summarise) -> int:

@@ -35,6 +35,11 @@ class Cap(Struct, frozen=True, kw_only=True):
     lines: int = 0
     keep: str = "middle"
 
+    @property
+    def by_tokens(self) -> bool:
+        """Whether tokens are the only bound."""
+        return not (self.characters or self.size or self.lines)
+
     def __bool__(self) -> bool:
         return bool(self.tokens or self.characters or self.size or self.lines)
 
@@ -63,6 +68,8 @@ def shown(entry: Entry, bounds: Cap) -> Entry:
     body = entry.body
     if not isinstance(body, Message) or body.role == "assistant":
         return entry
+    if bounds.by_tokens and sum(entry.counts) <= bounds.tokens:
+        return entry  # no part of it can be longer
     parts = [
         _part(part, Handle(entry.id, place), _count(entry, place), bounds)
         for place, part in enumerate(body.parts)

@@ -20,7 +20,7 @@ from holdfast.engine.counting import Counting
 from holdfast.engine.drafting import Drafting
 from holdfast.engine.flight import Flight, is_flying
 from holdfast.engine.scene import Scene, markers, messages
-from holdfast.engine.shedding import Shedding
+from holdfast.engine.shedding import PAGE, Shedding
 from holdfast.errors import Conflict
 from holdfast.failpoints import failpoint
 from holdfast.model.log import Entry, Trigger
@@ -226,14 +226,20 @@ class Climb:
         return max(made.tokens.tokens - floor, 0)
 
     async def _beyond(self, view: View, budget: Budget) -> tuple[Spans, int]:
-        """What is visible and too far back to be read for a plan, and about what it takes."""
+        """What is visible and too far back to be read for a plan, and what it takes at least.
+
+        It is more than fits in any case: how much more would cost as much as the log is long.
+        """
         shedding = Shedding(self.scene)
         heads = await shedding.heads(view, int(budget.room * REACH))
         first = heads[0].seq if heads else 1
         older = clip(view.spans, 1, first - 1)
-        tokens, left = 0, older
-        while left and (page := await self.scene.log.heads(view.session.id, left)):
-            tokens += sum(map(shedding.scale(view).head, page))
+        tokens, left, weight = 0, older, shedding.scale(view).head
+        while left and tokens <= budget.room:
+            page = await self.scene.log.heads(view.session.id, left, limit=PAGE)
+            if not page:
+                break
+            tokens += sum(map(weight, page))
             left = clip(left, 1, page[0].seq - 1)
         return older, tokens
 

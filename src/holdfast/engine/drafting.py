@@ -18,6 +18,7 @@ from holdfast.core.situation import Situation
 from holdfast.core.summarise import LEAST
 from holdfast.engine.flight import Flight
 from holdfast.engine.ledgers import packed
+from holdfast.engine.scene import messages
 from holdfast.engine.summaries import Summaries
 from holdfast.failpoints import failpoint
 from holdfast.model.ledger import Ledger
@@ -25,7 +26,7 @@ from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
-from holdfast.model.span import Span, Spans, union, within, without
+from holdfast.model.span import Span, Spans, clip, union, within, without
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
@@ -81,7 +82,7 @@ class Drafting:
             await self._write(plan, now, ledger, rule, focus, flight)
         if not plan.summary.strip():
             return None
-        plan.expand = self._listed(plan, now, rule)
+        plan.expand = await self._listed(plan, now, rule)
         plan.facts = packed(ledger)
         plan.report = retention(ledger, _all(plan), visible=_visible(plan, now))
         failpoint("compaction.written")
@@ -120,13 +121,16 @@ class Drafting:
         if not plan.summary and (not self.asks or _does_without(rule, now)):
             plan.summary = self._extracted(plan, now, ledger, left)
 
-    def _listed(self, plan: Plan, now: Situation, rule: Summarise) -> str:
+    async def _listed(self, plan: Plan, now: Situation, rule: Summarise) -> str:
         """What can be expanded, and behind it the names that nothing beside them tells."""
         told = _all(plan)
         left = plan.most - now.frame - estimate(told) - 3 * JOINT
         if not rule.names or left < LEAST:
             return plan.expand
-        covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
+        first = now.entries[0].seq if now.entries else 1
+        log, covers = self._scene.log, clip(plan.covers, first)
+        whole = await messages(log, self._scene.session.id, covers)  # what was cut names things too
+        covered = [entry for entry in whole if entry.seq not in plan.kept]
         listed = listing(covered, _told(now.summaries), left, beside=told)
         return "\n\n".join(filter(None, (plan.expand, listed)))
 

@@ -284,8 +284,8 @@ class Summaries:
         many tokens would still be few enough questions.
         """
         covers, now = self._plan.covers, self._now
-        taken = now.beyond_tokens
-        if taken + sum(map(_said, now.entries)) <= tokens:
+        known = now.beyond_tokens <= now.budget.room  # what is more was not counted to its end
+        if known and now.beyond_tokens + sum(map(_said, now.entries)) <= tokens:
             return ()
         taken = 0
         for entry in reversed([one for one in now.entries if within(one.seq, covers)]):
