@@ -1,4 +1,4 @@
-"""`python -m bench [store|window|counting|huge|extract]`: measure, print, write the page."""
+"""`python -m bench` and the name of a benchmark: measure, print, write the page."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def main(context: click.Context) -> None:
         context.invoke(counting)
         context.invoke(huge)
         context.invoke(extract)
+        context.invoke(economy)
+        context.invoke(ladder)
 
 
 @main.command()
@@ -114,6 +116,39 @@ def extract(quick: bool = False) -> None:
     page.save("extract-quick" if quick else "extract", result)
     if not quick:
         report.publish(result)
+
+
+@main.command()
+@click.option(
+    "--quick", is_flag=True, help="Four transcripts only; leaves the page alone."
+)
+def economy(quick: bool = False) -> None:
+    """What every policy costs, and what it keeps of what later turns use."""
+    from bench import economy as bench
+    from bench import economy_report as report
+
+    with bars() as stage:
+        brief = {"every": bench.BRIEFLY, "only": bench.FEW}
+        result = bench.measure(stage, **brief) if quick else bench.measure(stage)
+    report.show(result)
+    page.save("economy-quick" if quick else "economy", result)
+    if not quick:
+        report.publish(result)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="Smaller windows only; leaves the page alone.")
+def ladder(quick: bool = False) -> None:
+    """How much CPU time planning a compaction takes, over the window and over the log."""
+    from bench import ladder as bench
+
+    windows = bench.WINDOWS[:2] if quick else bench.WINDOWS
+    with bars() as stage:
+        result = bench.measure(stage, windows)
+    bench.show(result)
+    page.save("ladder-quick" if quick else "ladder", result)
+    if not quick:
+        page.write("ladder", bench.section(result))
 
 
 if __name__ == "__main__":

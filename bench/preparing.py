@@ -142,9 +142,11 @@ class OneModel:
         return _profile()
 
     def policy(self, name: str) -> Any:
+        from msgspec.structs import replace
+
         from holdfast.policies import policy
 
-        return policy(name)
+        return replace(policy(name), strategy="off")  # the window stays full: nothing is summarised
 
     def prompt(self, name: str) -> str:
         from holdfast.policies import prompt
