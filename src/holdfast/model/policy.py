@@ -209,7 +209,7 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     spend: float = 0.25
     """The share of a session's cost that maintenance may take, above a small free amount."""
     turns_left: int = 20
-    """How many more calls are expected where nothing else is known."""
+    """How many more calls are counted on at most when it is weighed whether a compaction pays."""
     warns: bool = False
     """Whether the model is warned before results are cleared, so that it can save what it needs."""
     truncate: Truncate | None = None
