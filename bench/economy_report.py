@@ -102,6 +102,9 @@ shows, taken at every {result.every}. reply.
 - Projects are by turns tuned on and held out. Two of those held out were in view all the same: the
   steps were first tried on `cli/98`, and how much of the user's words stays was weighed with
   `openprintkit` as well, whose bill is the largest.
+- A name in a list counts like one in its text: this measures what is in reach, not what is
+  understood. And nobody answers otherwise because something left: a model that has to look again
+  for what was cleared would pay for it, under every policy.
 - A model's own summary would list fewer names than ours without one does: for the other policies
   the share is what it can be at best. `holdfast` has names listed by code whoever writes the prose.
 
