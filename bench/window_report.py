@@ -119,8 +119,8 @@ rounds, fewer for who is slow, with {budget:.0f} s for each at each length.
 
 - *opened for it*: the session is opened by its id, asked for its window and request, and forgotten.
   *held open*: the same session object prepares turn after turn, and has read all but the newest.
-  Nothing is summarised, so that the window stays full: the policy's steps are switched off, and what
-  planning them takes is measured by itself.
+  Nothing is summarised, so that the window stays full: the steps of the policy are switched off,
+  and what planning them takes is measured by itself.
 - *raw apsw, same rows* is the floor: it reads rows and their stored counts newest first until the
   room is taken, through the same connection settings, and writes the request. It is told how much
   room there is and what stands around the conversation; it counts, checks and remembers nothing.

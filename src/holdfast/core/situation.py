@@ -83,8 +83,11 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         """How many more calls to expect before the next compaction, as far as a policy expects any.
 
         It took as many calls as are visible to grow so far, and will again; on the way there half
-        of what leaves now would have come back. Compacting each time this pays costs least.
+        of what leaves now would have come back. Compacting each time this pays costs least. What
+        somebody asks for need not pay: there it is said what the policy expects.
         """
+        if self.trigger == "manual":
+            return self.policy.turns_left
         had = sum(_message(entry).role == "assistant" for entry in self.entries)
         return min(self.policy.turns_left, had // 2)
 
