@@ -20,7 +20,7 @@ from holdfast.core.count import MESSAGE, media_of, weigh
 from holdfast.core.estimate import recurring
 from holdfast.core.recall import note
 from holdfast.core.repair import is_picture
-from holdfast.core.scaffold import wrap
+from holdfast.core.scaffold import around, escape, wrap
 from holdfast.core.transcript import told
 from holdfast.core.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
@@ -158,7 +158,9 @@ class _Sections:
         for entry in self._seen.summaries:
             if isinstance(entry.body, Summary):
                 content = _summary(entry.body, self._policy)
-                block = _said(place, content, f"summary {entry.id}", "stands for what it covers")
+                block = _said(
+                    place, content, f"summary {entry.id}", "stands for what it covers", sealed=True
+                )
                 blocks.append(replace(block, entry=entry.id, seq=entry.seq))
         return blocks
 
@@ -297,8 +299,10 @@ def _images(parts: Sequence[Part]) -> int:
     return sum(is_picture(media) for part in parts for media in media_of(part))
 
 
-def _said(place: Place, content: str, source: str, rule: str) -> Block:
-    text = wrap(place.tag, content) if place.tag else content
+def _said(place: Place, content: str, source: str, rule: str, *, sealed: bool = False) -> Block:
+    """A block of a section; `sealed` content is escaped already, tags of our own in it aside."""
+    tagged = around if sealed else wrap
+    text = tagged(place.tag, content) if place.tag else content
     scaffold = place.tag or place.section
     return Block(
         section=place.section,
@@ -311,7 +315,9 @@ def _said(place: Place, content: str, source: str, rule: str) -> Block:
 
 
 def _summary(body: Summary, policy: Policy) -> str:
-    pieces = (policy.summary_preamble, body.text, body.ledger, body.expand)
+    """What stands for a stretch, whoever wrote it: nothing in it can pass for scaffolding."""
+    facts = wrap("ledger", body.ledger) if body.ledger else ""
+    pieces = (policy.summary_preamble, escape(body.text), facts, escape(body.expand))
     return "\n\n".join(piece for piece in pieces if piece)
 
 

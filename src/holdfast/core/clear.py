@@ -28,6 +28,9 @@ from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolR
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Prune, Step
 
+EVERYTHING: Final = 2**62
+"""A file that was written whole makes every earlier reading of it needless."""
+
 KINDS: Final[dict[str, str]] = {
     "run": "shell", "read": "read", "write": "write", "edit": "edit", "patch": "edit",
 }  # fmt: skip
@@ -186,14 +189,16 @@ def _protected(now: Situation) -> int:
 
 def _repeated(old: Sequence[Result]) -> list[Result]:
     """Results that a later call of the same made needless: the same file read again, or written."""
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     found: list[Result] = []
     for one in reversed(old):
         subject = _subject(one)
-        if subject and subject in seen and kind(one.name) == "read":
+        whole = seen.get(subject, 0) * 2 >= one.tokens  # "unchanged" in a line replaces nothing
+        if subject in seen and whole and kind(one.name) == "read":
             found.append(one)
         if subject and not one.part.error:
-            seen.add(subject)
+            written = kind(one.name) == "write"
+            seen[subject] = EVERYTHING if written else max(one.tokens, seen.get(subject, 0))
     return found
 
 

@@ -101,6 +101,13 @@ def wrap(name: str, content: str, **attributes: str) -> str:
     return f"<{name}{given}>\n{escape(content)}\n</{name}>"
 
 
+def around(name: str, content: str) -> str:
+    """A tag of the table around content that is escaped already."""
+    if name not in TAGS:
+        raise KeyError(f"no scaffold tag {name!r}")
+    return f"<{name}>\n{content}\n</{name}>"
+
+
 def escape(content: str) -> str:
     """Content with every mark that could pass for scaffolding made plain text."""
     return _MARK.sub("&lt;", content) if "<" in content else content

@@ -96,7 +96,9 @@ def _could_pay(now: Situation, rule: Summarise) -> bool:
 
 def _pays(now: Situation, due: Due, plan: Plan) -> bool:
     enough = now.count.tokens >= due.least * now.budget.room
-    return bool(due.by_price and enough and plan.decision and plan.decision.pays)
+    worthwhile = plan.promised * now.worth >= due.saves * now.count.tokens
+    pays = plan.decision is not None and plan.decision.pays
+    return due.by_price and enough and worthwhile and pays
 
 
 def _cut(now: Situation, rule: Summarise) -> int:

@@ -7,6 +7,7 @@ Rule 3: the pieces of a conversation, put together, are the conversation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from holdfast.core.estimate import estimate
@@ -14,18 +15,25 @@ from holdfast.core.text import searchable
 from holdfast.model.log import Entry
 from holdfast.model.message import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 
+_HEADS = re.compile(r"^(?:\[#\d+ \w+\]|# (?:USER|ASSISTANT|TOOL|SYSTEM)\b)", re.MULTILINE)
+
 
 def told(entry: Entry, headings: bool = False) -> str:
     """One message as text; with headings as `# USER` and `# ASSISTANT`."""
     body = entry.body
     if not isinstance(body, Message):
         return ""
-    lines = [line for part in body.parts if (line := _part(part, body.role))]
+    lines = [_inert(line) for part in body.parts if (line := _part(part))]
     head = f"# {body.role.upper()}" if headings else f"[#{entry.seq} {body.role}]"
     return "\n".join((head, *lines)) if lines else ""
 
 
-def _part(part: Part, role: str) -> str:
+def _inert(text: str) -> str:
+    """What somebody said, without lines that could pass for the head of another message."""
+    return _HEADS.sub(r"  \g<0>", text)
+
+
+def _part(part: Part) -> str:
     if isinstance(part, ToolCall):
         return f"(calls {part.name} {part.input})"
     if isinstance(part, ToolResult):

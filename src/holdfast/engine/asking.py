@@ -16,6 +16,7 @@ from holdfast.core.budget import budget as allot
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import BOUND, estimate
 from holdfast.core.price import cost
+from holdfast.engine.costs import calls_of
 from holdfast.engine.replies import read_reply
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, Overflow
@@ -132,13 +133,20 @@ class Guard:
             if call.outcome == "done":
                 break
             failed += 1
-        if failed >= self._breaker and session.now() - (calls[0].ended or 0) < COOLED:
+        if failed >= max(self._breaker, 1) and 0 <= session.now() - (calls[0].ended or 0) < COOLED:
             return f"the last {failed} maintenance calls failed"
-        upkeep = sum(call.cost or 0 for call in calls)
-        most = FREE + int(await session.store.calls.spent(session.id) * self._spend)
+        upkeep = await self._upkeep()
+        turns = await session.store.calls.spent(session.id) - upkeep
+        most = FREE + int(turns * self._spend)
         if upkeep > most:
             return f"maintenance has cost {upkeep / 1e9:.4f} USD, and {most / 1e9:.4f} is the most"
         return ""
+
+    async def _upkeep(self) -> int:
+        """What maintenance has cost in all."""
+        session = self._session
+        spent = [one async for one in calls_of(session.store, session.id) if one.cause in CAUSES]
+        return sum(call.cost or 0 for call in spent)
 
 
 async def ask(

@@ -76,7 +76,7 @@ class Climb:
     async def _told(self, plan: Plan, now: Situation, view: View, taken: set[Step]) -> View:
         """The view once a model has summarised, here or ahead of time; one at a time."""
         session = self.scene.session
-        if ready := session.ahead.take(view.folded.epoch):
+        if ready := session.ahead.take(session.id, view.folded.epoch):
             return await self._marked(view, ready)
         flight = await Flight.begin(session, "summary", _seconds(now))
         if flight is None and now.over and await self._done(min(_seconds(now), PATIENCE)):
@@ -110,7 +110,9 @@ class Climb:
         """Have done beside the turns what will be due before long."""
         if not self._write:
             return
-        if wants_summary(now) and not self.scene.session.ahead.has(now.view.folded.epoch):
+        if wants_summary(now) and not self.scene.session.ahead.has(
+            self.scene.session.id, now.view.folded.epoch
+        ):
             self._beside("summary", self._prepare)
         if wants_notes(now):
             self._beside("notes", self._note)

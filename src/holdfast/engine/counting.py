@@ -282,6 +282,12 @@ def _replied(call: Call, window: Window) -> int:
     return credible(call.usage.output, shown.tokens) if shown else call.usage.output
 
 
+def less(budget: Budget, tokens: int) -> Budget:
+    """A budget with so many tokens spent already."""
+    left = max(budget.room - tokens, 0)
+    return replace(budget, room=left, history=min(budget.history, left))
+
+
 def tuned(budget: Budget, by: float) -> Budget:
     """A budget whose tokens are worth more or less than those it is spent in."""
     return replace(budget, room=int(budget.room * by), history=int(budget.history * by))

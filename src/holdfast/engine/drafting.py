@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from holdfast.core.accept import refusals
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import extract, listing
-from holdfast.core.ledger import render, retention
+from holdfast.core.ledger import render
 from holdfast.core.recall import expandable
-from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
 from holdfast.core.summarise import LEAST
+from holdfast.core.transcript import told
 from holdfast.engine.flight import Flight
 from holdfast.engine.ledgers import packed
 from holdfast.engine.scene import messages
 from holdfast.engine.summaries import Summaries
 from holdfast.failpoints import failpoint
-from holdfast.model.ledger import Ledger
+from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
@@ -68,9 +69,11 @@ class Drafting:
     ) -> Plan | None:
         """The plan with its summary; None where it was vetoed, or no summary was accepted."""
         failpoint("compaction.planned")
-        told = self._scene.session.upkeep.consulted(plan)
+        plan.session, before = self._scene.session.id, plan.summary
+        told = await self._scene.session.upkeep.consulted(plan)
         if told is False:
             return None
+        replaced = plan.summary != before
         if told:
             focus = "\n".join(filter(None, (focus, told)))
         if plan.clears:
@@ -78,15 +81,31 @@ class Drafting:
         rule = _rule(plan, now)
         ledger = await self._ledger(plan, now)
         plan = self._beside(plan, now, ledger, rule)
+        if replaced and (against := self._against(plan, now, ledger, rule)):
+            plan.objections, plan.summary = (*plan.objections, *against), before
         if not plan.summary:
             await self._write(plan, now, ledger, rule, focus, flight)
         if not plan.summary.strip():
             return None
         plan.expand = await self._listed(plan, now, rule)
-        plan.facts = packed(ledger)
-        plan.report = retention(ledger, _all(plan), visible=_visible(plan, now))
+        plan.facts = packed(ledger, self._scene.session.secrets)
         failpoint("compaction.written")
         return plan
+
+    def _against(
+        self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise
+    ) -> list[Objection]:
+        """What speaks against a summary that a hook wrote: it has to be as good as any other."""
+        texts = [told(entry) for entry in now.entries if within(entry.seq, plan.covers)]
+        return refusals(
+            plan.summary,
+            "end",
+            most=max(plan.most - estimate(plan.ledger) - FRAME, 64),
+            ledger=ledger if rule.ledger else None,
+            # What a hook knows from elsewhere is no invention; what it contradicts is.
+            covered="\n".join((*texts, *earlier(now.summaries), plan.summary)),
+            visible=_visible(plan, now),
+        )
 
     async def _ledger(self, plan: Plan, now: Situation) -> Ledger:
         session = self._scene.session
@@ -99,7 +118,7 @@ class Drafting:
         prose = max(plan.most - now.frame - LEAST, 0)
         facts = render(ledger, int(prose * LEDGER) - FRAME) if prose * LEDGER > FRAME else ""
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
-        plan.ledger = wrap("ledger", facts) if facts else ""
+        plan.ledger = facts
         plan.expand = expandable(covered, now.calling, int(prose * EXPAND))
         return plan
 

@@ -13,6 +13,7 @@ from holdfast.core.sound import text
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
+from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
@@ -123,7 +124,7 @@ class Engine:
                 directory=where,
                 project=project,
                 title=redact(text(title, "a title"), self.secrets),
-                policy=policy,
+                policy=policy_name(policy),
             )
         )
         return OpenSession(self, made, on_conflict, upkeep=upkeep)

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Sequence
 
 from holdfast.core.ledger import step
+from holdfast.core.secrets import redact
 from holdfast.engine import load
 from holdfast.errors import Corrupt
 from holdfast.model import wire
@@ -18,9 +19,10 @@ MOST_BYTES = 64 * 1024 * 1024
 """A frozen ledger that unpacks to more than this is damaged, or somebody's trap."""
 
 
-def packed(ledger: Ledger) -> bytes:
-    """A ledger as it is frozen in a summary."""
-    return zlib.compress(wire.encode(ledger), 6)
+def packed(ledger: Ledger, secrets: tuple[str, ...] = ()) -> bytes:
+    """A ledger as it is frozen in a summary, without the keys that are ours."""
+    text = wire.encode(ledger).decode("utf-8", "surrogatepass")
+    return zlib.compress(redact(text, secrets).encode("utf-8", "surrogatepass"), 6)
 
 
 def unpacked(facts: bytes) -> Ledger:

@@ -10,6 +10,7 @@ from holdfast.core.assemble import pinned_text
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import wrap
+from holdfast.engine import surround
 from holdfast.engine.nearby import most_alike, seq_of
 from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 from holdfast.files import Root
@@ -27,7 +28,7 @@ async def pin(
     session: OpenSession, what: str | int = "", *, fact: str = "", path: str = ""
 ) -> Entry:
     """Keep an entry, a fact or a file in every window from here on."""
-    if sum(map(bool, (what != "", fact, path))) != 1:
+    if sum(map(bool, (what != "", fact.strip(), path.strip()))) != 1:
         raise Misuse("pin one thing: an entry by its id or number, a fact, or a path")
     seq = await seq_of(session, what) if what != "" else 0
     new = Pinned(id="", seq=seq, fact=fact, path=path)
@@ -118,13 +119,15 @@ def _readable(directory: str, path: str) -> str:
         ) from error
 
 
-def files(directory: str, pins: Sequence[Pinned]) -> str:
-    """The pinned files as they are now, one after the other; one that cannot be read says so."""
+def files(directory: str, pins: Sequence[Pinned], most: int) -> str:
+    """The pinned files as they are now, in so many tokens; one that cannot be read says so."""
+    many = sum(bool(one.path) for one in pins)
     told: list[str] = []
     for one in pins:
         if one.path:
             try:
-                told.append(wrap("file", content(directory, one.path), path=one.path))
+                text = surround.fitting(content(directory, one.path), most // many, one.path)
+                told.append(wrap("file", text, path=one.path))
             except (HoldfastError, OSError) as error:
                 told.append(wrap("file", f"It cannot be read now: {error}", path=one.path))
     return "\n\n".join(told)

@@ -116,7 +116,11 @@ def _text(entry: Entry, made: Plan) -> str:
 
 async def apply(session: OpenSession, made: Plan) -> Entry:
     """Carry a plan out; Conflict where a marker came since, and nothing is changed then."""
-    if not made.clears and not made.summary.strip():
+    if made.session and made.session != session.id:
+        raise Misuse(
+            f"the plan was made for the session {made.session}, not for {session.id}; make one here"
+        )
+    if not made.clears and not (made.summary or "").strip():
         raise Misuse("the plan has no summary; write one, or make the plan again")
     if not made.clears and taken(made) >= made.before - made.stays:
         raise Misuse(
@@ -158,10 +162,24 @@ async def redo(session: OpenSession, marker: str | int = "") -> Entry:
             raise Misuse(
                 "there is nothing that was undone, so nothing to do again; `holdfast undo` undoes"
             )
-        return await session.append(Redo(marker=found[-1]))
+        return await _redone(session, known, found[-1])
     seq = await seq_of(session, marker)
     if seq not in found:
         raise Misuse(f"entry {seq} was not undone; {_named('undone', found)}")
+    return await _redone(session, known, seq)
+
+
+async def _redone(session: OpenSession, known: tuple[Entry, ...], seq: int) -> Entry:
+    """Put a marker in force again, unless another summary stands for the same stretch by now."""
+    body = next(entry.body for entry in known if entry.seq == seq)
+    later = [e for e in in_force(known) if e.seq > seq and isinstance(e.body, Summary)]
+    if isinstance(body, Summary):
+        for entry in later:
+            assert isinstance(entry.body, Summary)
+            if without(body.covers, entry.body.covers) != body.covers:
+                raise Misuse(
+                    f"entry {entry.seq} covers some of the same by now; undo it first, then redo"
+                )
     return await session.append(Redo(marker=seq))
 
 

@@ -10,7 +10,7 @@ from holdfast.core.assemble import Surroundings, weighed
 from holdfast.core.calibrate import excess
 from holdfast.core.repair import Repaired
 from holdfast.engine.climb import Climb
-from holdfast.engine.counting import Counting, tuned
+from holdfast.engine.counting import Counting, less, tuned
 from holdfast.engine.scene import Scene
 from holdfast.engine.shedding import Shedding
 from holdfast.engine.surround import Given
@@ -40,6 +40,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
     """What it was estimated at, uncalibrated."""
     worth: float
     """How many estimated tokens each token of the room has proved to be."""
+    added: int = 0
+    """What repairing has put in, which nobody can weigh beforehand."""
 
 
 class Preparation:
@@ -69,7 +71,7 @@ class Preparation:
             attempts -= 1
             if not made.window.over or attempts <= 0:
                 return made
-            limit = aim = tuned(budget, made.worth)
+            limit = aim = less(tuned(budget, made.worth), made.added)
 
     async def of(self, view: View) -> tuple[Window, Repaired]:
         """The window of a view as it is, past or present; nothing is written or shed."""
@@ -99,4 +101,5 @@ class Preparation:
             view=view,
             estimated=estimated,
             worth=window.tokens.tokens / max(budget.room + excess(count, budget), 1) * CAREFUL,
+            added=made.added,
         )

@@ -49,7 +49,7 @@ async def recall(
 ) -> Recalled:
     """What a handle stands for, word for word, from a character on and within a budget."""
     whole = await _whole(session, handle)
-    text, following = piece(whole, offset, tokens or _budget(session))
+    text, following = piece(whole, offset, tokens if tokens > 0 else _budget(session))
     return Recalled(handle=handle, text=text, next=following, total=len(whole))
 
 
@@ -99,7 +99,7 @@ async def search_history(session: OpenSession, query: str, limit: int = HITS) ->
         Query(words=query, session=session.id, limit=max(1, min(limit, 50)))
     )
     if not hits:
-        return f"Nothing in this conversation matches {query!r}."
+        return f"Nothing in this conversation matches {query[:200]!r}."
     lines = [f"- {Handle(hit.entry, hit.ordinal)} (#{hit.seq}): {hit.snippet}" for hit in hits]
     text, _ = piece("\n".join(lines), 0, _budget(session))
     return text
@@ -112,7 +112,7 @@ async def answer(session: OpenSession, call: ToolCall) -> ToolResult | None:
     fields = arguments(call.input)
     try:
         text = await _answered(session, call.name, fields)
-    except (Misuse, ValueError, TypeError) as error:
+    except (Misuse, ValueError, TypeError, OverflowError) as error:
         return ToolResult(call.id, str(error), error=True, name=call.name)
     return ToolResult(call.id, text, name=call.name)
 

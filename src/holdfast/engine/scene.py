@@ -17,10 +17,12 @@ from holdfast.core.estimate import recurring
 from holdfast.core.fold import fold
 from holdfast.core.refusal import cured
 from holdfast.core.repair import Limits, Repaired, repair
+from holdfast.core.scaffold import TAGS
 from holdfast.core.secrets import redact
 from holdfast.core.truncate import cap
 from holdfast.engine import load, pinning, surround
 from holdfast.engine.surround import Given
+from holdfast.errors import Misuse
 from holdfast.model.log import Body, Clear, Context, Entry, Folded, Summary
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -41,6 +43,8 @@ class Assembled(Struct, frozen=True):
     seen: Seen
     window: Window
     fixed: Repaired
+    added: int = 0
+    """Tokens that repairing has put in: results for calls that have none, and the like."""
 
 
 class Scene:
@@ -55,6 +59,7 @@ class Scene:
         self.profile = profile
         self.policy = policy
         self.cap = cap(policy, profile)
+        _check(policy)
         self._directory = session.info.directory
         self._pretended: tuple[Entry, ...] = ()
         self._last: Assembled | None = None
@@ -92,7 +97,9 @@ class Scene:
         window = assemble(seen, around, self.policy, budget, self.given.model)
         blocks = cured(window.blocks, seen.repairs) if seen.repairs else window.blocks
         fixed = repair(blocks, limits_of(self.profile))
-        self._last = Assembled(view, around, seen, with_blocks(window, fixed), fixed)
+        made = with_blocks(window, fixed)
+        added = max(made.tokens.tokens - window.tokens.tokens, 0)
+        self._last = Assembled(view, around, seen, made, fixed, added)
         return self._last
 
     async def around(self, folded: Folded) -> tuple[Surroundings, Budget]:
@@ -179,9 +186,11 @@ class Scene:
 
     def _sections(self, view: View) -> dict[str, str]:
         """What was given by section; pinned files stand among those that are read-only."""
-        given, pinned = self.given.sections, pinning.files(self._directory, view.folded.pins)
-        if not pinned:
+        given = self.given.sections
+        if not any(pin.path for pin in view.folded.pins):
             return given
+        most = allot(self.profile, self.policy.budget).pins
+        pinned = pinning.files(self._directory, view.folded.pins, most)
         read_only = "\n\n".join(filter(None, (given.get("read_only_files", ""), pinned)))
         return {**given, "read_only_files": read_only}
 
@@ -190,6 +199,16 @@ class Scene:
         if isinstance(told, Context):
             return told.sections
         return await surround.snapshot(self.log, self.session.id, seq)
+
+
+def _check(policy: Policy) -> None:
+    """Refuse a policy that lays a section in a tag that nobody knows."""
+    for place in (*policy.layout, *policy.layout_compacted):
+        if place.tag and place.tag not in TAGS:
+            raise Misuse(
+                f"the policy {policy.name} lays {place.section} in the tag {place.tag!r}, which "
+                f"is none; there are {', '.join(sorted(TAGS))}"
+            )
 
 
 def newest(view: View) -> int:

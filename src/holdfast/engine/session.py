@@ -21,6 +21,7 @@ from holdfast.engine.explaining import (
 from holdfast.engine.ledgers import Ledgers
 from holdfast.engine.recalling import Recalled
 from holdfast.engine.retained import retained
+from holdfast.engine.settings import policy_name
 from holdfast.engine.speaking import speak
 from holdfast.engine.status import status
 from holdfast.engine.turns import Asking, Turns
@@ -125,7 +126,7 @@ class OpenSession(Writer):
     ) -> Plan:
         """What a compaction would do now, its summary written; nothing is changed yet.
 
-        `since` covers only what was said from that entry on, `upto` only what was said before.
+        `since` covers only what was said from that entry on, `upto` only what was said up to it.
         """
         return await plans.plan(self, focus=focus, since=since, upto=upto, **given)
 
@@ -174,6 +175,7 @@ class OpenSession(Writer):
 
     async def set_policy(self, name: str) -> Entry:
         """Manage it by another policy from here on."""
+        name = policy_name(name)
         self.catalogue.policy(name)
         marker = await self.append(Switch(policy=name))
         await self._set(Changes(policy=name))

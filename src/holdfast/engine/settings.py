@@ -41,6 +41,11 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
     return Settings(store=chosen, secrets=secrets)
 
 
+def policy_name(named: str) -> str:
+    """A policy as a session remembers it: a file in full, since it is opened from anywhere."""
+    return str(Path(named).absolute()) if named.endswith(".toml") else named
+
+
 def default_store(environ: Mapping[str, str] | None = None) -> Path:
     """The store that is used when none is named."""
     return data_home(environ) / "holdfast.db"

@@ -39,7 +39,7 @@ from holdfast.model.window import Block
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
 
-PIECES = 16
+PIECES = 64
 """A stretch that would take more questions than this is told without a model where it is oldest."""
 
 ROOMY = 2

@@ -7,7 +7,7 @@ import inspect
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -160,6 +160,9 @@ def spoken(voice: Voice) -> Heard:
             raise Unreachable(f"no answer within {question.timeout:g} s") from None
         if not fine:
             raise told
+        if inspect.iscoroutine(told):
+            told.close()
+            raise Misuse("an async summariser was given to the blocking door; use open_async")
         return told
 
     return heard
@@ -169,12 +172,14 @@ def spoken_in_loop(voice: Voice) -> Heard:
     """The same for the async door: a coroutine is cancelled where it takes too long."""
 
     async def heard(question: Any) -> Any:
-        if inspect.iscoroutinefunction(voice):
-            answer: Awaitable[Any] = voice(question)
-        else:
-            answer = asyncio.to_thread(voice, question)
+        async def answered() -> Any:
+            if inspect.iscoroutinefunction(voice):
+                return await voice(question)
+            told = await asyncio.to_thread(voice, question)
+            return await told if inspect.isawaitable(told) else told
+
         try:
-            return await asyncio.wait_for(answer, question.timeout or None)
+            return await asyncio.wait_for(answered(), question.timeout or None)
         except TimeoutError:
             raise Unreachable(f"no answer within {question.timeout:g} s") from None
 

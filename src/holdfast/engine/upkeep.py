@@ -6,11 +6,13 @@ returning text), replace the summary (by writing the plan's own), or veto it (by
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from holdfast.errors import HoldfastError, Misuse
 from holdfast.model.plan import Plan
 
 Voice = Callable[[Any], Any]
@@ -22,7 +24,8 @@ Heard = Callable[[Any], Awaitable[Any]]
 Work = Callable[[], Coroutine[Any, Any, None]]
 """Something to be done beside the turns."""
 
-Hook = Callable[[Plan], str | Literal[False] | None]
+Hook = Callable[[Plan], Any]
+"""Returns text, False or None; behind the async door also an awaitable of one."""
 
 
 class Ahead:
@@ -32,14 +35,19 @@ class Ahead:
         self.plan: Plan | None = None
         self.busy: set[str] = set()
 
-    def has(self, epoch: int) -> bool:
+    def has(self, session: str, epoch: int) -> bool:
         """Whether a plan is ready that still holds."""
-        return self.plan is not None and self.plan.epoch == epoch
+        return self.plan is not None and (self.plan.session, self.plan.epoch) == (session, epoch)
 
-    def take(self, epoch: int) -> Plan | None:
-        """The plan that is ready, where it still holds; a stale one is dropped."""
+    def take(self, session: str, epoch: int) -> Plan | None:
+        """The plan that is ready, where it still holds; a stale one is dropped.
+
+        A writer that went on in a fork is another session: what was prepared may tell of words
+        that the fork does not hold.
+        """
+        held = self.has(session, epoch)
         plan, self.plan = self.plan, None
-        return plan if plan and plan.epoch == epoch else None
+        return plan if held else None
 
 
 class Upkeep(Struct, frozen=True, kw_only=True):
@@ -50,13 +58,33 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     """A cheaper model that is asked first; empty for none."""
     hooks: tuple[Hook, ...] = ()
 
-    def consulted(self, plan: Plan) -> str | Literal[False]:
+    async def consulted(self, plan: Plan) -> str | Literal[False]:
         """What the hooks say of a plan: False for a veto, otherwise the context they add."""
         added: list[str] = []
         for hook in self.hooks:
-            told = hook(plan)
+            told = await _asked(hook, plan)
             if told is False:
                 return False
             if told:
                 added.append(told)
         return "\n".join(added)
+
+
+async def _asked(hook: Hook, plan: Plan) -> str | Literal[False] | None:
+    """What one hook says; what it must not say, or that it failed, is told as such."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    try:
+        told: Any = hook(plan)
+        told = await told if inspect.isawaitable(told) else told
+    except HoldfastError:
+        raise
+    except Exception as error:
+        raise Misuse(
+            f"the hook {name!r} failed ({type(error).__name__}: {error}); mend it, or leave it out"
+        ) from error
+    if told is None or told is False or isinstance(told, str):
+        return told
+    raise Misuse(
+        f"the hook {name!r} returned {type(told).__name__}; text adds context, False is a veto, "
+        "None lets it happen"
+    )

@@ -19,6 +19,8 @@ class Plan(Struct, omit_defaults=True, kw_only=True):
 
     step: Step
     epoch: int
+    session: str = ""
+    """The session it was made for; it can be applied to no other, not even to a fork of it."""
     policy: str = ""
     trigger: Trigger = "auto"
     clears: tuple[PartRef, ...] = ()

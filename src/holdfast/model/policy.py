@@ -115,7 +115,9 @@ class Due(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_
     by_price: bool = False
     """Also before any of these, as soon as it pays"""
     least: float = 0.5
-    """and at least this share of the room is taken."""
+    """and at least this share of the room is taken,"""
+    saves: float = 0.0
+    """and at least this share of the prompt leaves: what was said is worth something too."""
 
 
 class Tail(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -224,6 +226,12 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     def makes_room(self) -> bool:
         """Whether something leaves by itself when the window is full and no summary helps."""
         return self.emergency and not self.asks_before_overlong
+
+    def __post_init__(self) -> None:
+        for layout in (self.layout, self.layout_compacted):
+            missing = {"history", "current"} - {place.section for place in layout}
+            if missing and layout:
+                raise ValueError(f"the layout has no place for {' and '.join(sorted(missing))}")
 
     def order(self, compacted: bool) -> tuple[Place, ...]:
         """The layout in force."""

@@ -6,6 +6,7 @@ import tomllib
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -36,8 +37,10 @@ def _named(ending: str, *inside: str) -> tuple[str, ...]:
 @cache
 def policy(name: str) -> Policy:
     """A policy by its name, or by the path of a file of the user's own."""
+    table = _table(name)
+    _check_numbers(name, table)
     try:
-        return msgspec.convert(_table(name), Policy, strict=False)
+        return msgspec.convert(table, Policy, strict=False)
     except msgspec.ValidationError as error:
         raise Misuse(f"the policy {name} cannot be read: {error}") from error
 
@@ -67,9 +70,31 @@ def _own(name: str) -> dict[str, Any]:
         _check("policy", name, names())
         text = files(__name__).joinpath(f"{name}.toml").read_text("utf-8")
     try:
-        return tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise Misuse(f"the policy {name} cannot be read: {error}") from error
+    return _beside(table, Path(name).absolute().parent) if name.endswith(".toml") else table
+
+
+def _beside(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A table of the user's own: the prompts and the policy it names lie beside its file."""
+    made = dict(table)
+    for key, value in table.items():
+        if isinstance(value, dict):
+            made[key] = _beside(cast("dict[str, Any]", value), folder)
+        elif key in ("prompt", "verify", "like") and str(value).endswith((".md", ".txt", ".toml")):
+            made[key] = str(folder / str(value))
+    return made
+
+
+def _check_numbers(name: str, table: dict[str, Any], where: str = "") -> None:
+    """Refuse numbers that no policy can mean: below nothing, without end, or none at all."""
+    for key, value in table.items():
+        place = f"{where}{key}"
+        if isinstance(value, dict):
+            _check_numbers(name, cast("dict[str, Any]", value), f"{place}.")
+        elif isinstance(value, (int, float)) and not (0 <= value < inf):
+            raise Misuse(f"the policy {name}: {place} = {value} cannot be; give 0 or more")
 
 
 def _laid(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
