@@ -54,7 +54,10 @@ def compacted(
 ) -> Summary | None:
     """The summary that stands after a session of some steps, where one does."""
     clock, store = Clock(), MemoryStore()
-    catalogue: Any = Catalogue(profile, replace(policy("holdfast"), prune=None, **named))
+    ours = policy("holdfast")
+    assert ours.summarise
+    loose = replace(ours.summarise, tail=replace(ours.summarise.tail, turn=False))
+    catalogue: Any = Catalogue(profile, replace(ours, prune=None, summarise=loose, **named))
     engine = Engine(
         store,  # type: ignore[arg-type]
         clock=clock,

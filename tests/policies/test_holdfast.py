@@ -82,7 +82,7 @@ def test_tail_users_and_what_was_just_asked_stay_word_for_word() -> None:
 def test_the_ledger_is_laid_beside_the_prose_and_the_one_before_is_carried_on() -> None:
     play, _ = record(NAME)
     summaries = [e.body for e in play.markers(Summary) if isinstance(e.body, Summary)]
-    assert all(body.ledger.startswith("<ledger>") for body in summaries)
+    assert all(body.ledger for body in summaries)
     assert all(body.merges for body in summaries[1:])
     exact = ledger(tuple(play.session.entries()))
     assert len(exact.requests) == len(requests(play.said, [*play.said]))

@@ -93,7 +93,11 @@ class Conversation:
         from holdfast.core.scaffold import wrap
         from holdfast.model.message import Message, Text
 
-        output = run(command, self.agent.session.info.directory or os.getcwd(), 600)
+        try:
+            output = run(command, self.agent.session.info.directory or os.getcwd(), 600)
+        except KeyboardInterrupt:
+            self.screen.say("interrupted; the command was stopped", "yellow")
+            return
         self.screen.console.print(neutral(output), markup=False, highlight=False)
         told = wrap("user_shell_command", f"$ {command}\n{output}")
         self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))
@@ -122,7 +126,8 @@ def _loaded(session: Any) -> str:
     shown = sum(1 for entry in session.seen() if entry.is_message)
     told = len(view.folded.summaries)
     rest = view.last - shown
-    summed = f" · {rest:,} earlier entries only in {told} summaries" if told else ""
+    word = "summary" if told == 1 else "summaries"
+    summed = f" · {rest:,} earlier entries only in {told} {word}" if told else ""
     return f"{shown:,} messages loaded of {view.last:,} entries{summed}"
 
 

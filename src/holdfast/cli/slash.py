@@ -32,7 +32,7 @@ def slash(talk: Conversation, text: str) -> bool:
         return True
     try:
         return command.act(talk, rest.strip()) is not False
-    except HoldfastError as error:
+    except (HoldfastError, OSError) as error:
         talk.screen.say(f"error: {neutral(str(error))}", "red")
         return True
 
@@ -86,6 +86,9 @@ def _model(talk: Conversation, rest: str) -> None:
     if not rest:
         talk.screen.say(f"{talk.whom.model}; /model NAME takes another")
         return
+    known = talk.agent.session.catalogue.profile(rest)
+    if "window" in known.assumed and not rest.endswith(".gguf"):
+        talk.screen.say(f"nobody here knows {rest}: {known.window:,} tokens are assumed", "yellow")
     talk.whom = whom(rest)
     talk.agent.provider.close()
     talk.agent.provider = talk.whom.open()
@@ -102,6 +105,12 @@ def _policy(talk: Conversation, rest: str) -> None:
 
 
 def _pin(talk: Conversation, rest: str) -> None:
+    if not rest:
+        pins = talk.agent.session.view().folded.pins
+        for one in pins:
+            talk.screen.say(f"{one.fact or one.path or f'#{one.seq}'}")
+        talk.screen.say("" if pins else "nothing is pinned; /pin TEXT keeps a fact in every window")
+        return
     if rest.isdigit():
         talk.agent.session.pin(int(rest))
     else:

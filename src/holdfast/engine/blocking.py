@@ -135,7 +135,7 @@ class BlockingSession:
         """What a summary that stands kept of every item of the ledger."""
         return drive(self._inner.retention(marker))
 
-    def recall(self, handle: str, *, offset: int = 0, tokens: int = 0) -> Recalled:
+    def recall(self, handle: str | int, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""
         return drive(self._inner.recall(handle, offset=offset, tokens=tokens))
 

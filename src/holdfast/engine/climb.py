@@ -262,11 +262,14 @@ class Climb:
 
     async def planned(
         self, view: View, *, focus: str = "", since: int = 0, upto: int = 0
-    ) -> Plan | None:
-        """The compaction that somebody asks for by hand, its summary written, nothing applied."""
+    ) -> tuple[Plan | None, Plan | None]:
+        """The compaction that somebody asks for by hand: as it is planned, and with its summary.
+
+        The first is None where there is nothing to compact, the second where no summary came.
+        """
         now = await self.situation(view, "manual", since=since, upto=upto)
         plan = first_telling(now) or next_plan(now)
-        return await self.drafting.drafted(plan, now, focus=focus) if plan else None
+        return plan, await self.drafting.drafted(plan, now, focus=focus) if plan else None
 
 
 def _seconds(now: Situation) -> float:

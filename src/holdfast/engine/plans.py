@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
     from holdfast.engine.turns import Asking
 
-_UNWRITTEN = (
-    "nothing was compacted: there is too little, a hook was against it, or no model wrote a "
-    "summary that could be accepted; `holdfast cost --by cause` tells what was asked"
-)
-
 CHECKED = 8 * 1024 * 1024
 """So many characters of what is covered a summary is checked against."""
 
@@ -55,14 +50,23 @@ async def plan(
     climb = Climb(preparation.scene, counting, write=True)
     written = written_down(session.info.directory).text
     focus = "\n\n".join(filter(None, (focus, written)))
-    made = await climb.planned(view, focus=focus, since=first, upto=last)
+    found, made = await climb.planned(view, focus=focus, since=first, upto=last)
+    if found is None:
+        raise Misuse(_nothing(preparation.scene.policy, first, last))
     if made is None:
-        told = _nothing(preparation.scene.policy, first, last)
-        raise Misuse(_UNWRITTEN if climb.drafting.asks else told)
+        raise Misuse(_unwritten(found))
     against = made.objections  # what was held against summaries that were not accepted
     made = await reviewed(session.store.log, view, made)
     made.objections = against
     return made
+
+
+def _unwritten(found: Plan) -> str:
+    """Why there is no summary though there is something to compact."""
+    if not found.objections:
+        return "nothing was compacted: a hook was against it; ask it, or leave it out"
+    why = "; ".join(dict.fromkeys(f"{one.rule}: {one.why}" for one in found.objections[:4]))
+    return f"nothing was compacted, since no summary was accepted ({why}); try again, or no model"
 
 
 def _nothing(policy: Policy, first: int, last: int) -> str:

@@ -45,9 +45,10 @@ class Recalled(Struct, frozen=True, kw_only=True):
 
 
 async def recall(
-    session: OpenSession, handle: str, *, offset: int = 0, tokens: int = 0
+    session: OpenSession, handle: str | int, *, offset: int = 0, tokens: int = 0
 ) -> Recalled:
     """What a handle stands for, word for word, from a character on and within a budget."""
+    handle = f"#{handle}" if str(handle).isdecimal() else str(handle)
     whole = await _whole(session, handle)
     text, following = piece(whole, offset, tokens if tokens > 0 else _budget(session))
     return Recalled(handle=handle, text=text, next=following, total=len(whole))

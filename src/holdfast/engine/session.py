@@ -153,7 +153,7 @@ class OpenSession(Writer):
         named."""
         return await retained(self, marker)
 
-    async def recall(self, handle: str, *, offset: int = 0, tokens: int = 0) -> Recalled:
+    async def recall(self, handle: str | int, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""
         return await recalling.recall(self, handle, offset=offset, tokens=tokens)
 

@@ -61,12 +61,25 @@ def _told(item: _Item, state: Callable[[_Item], tuple[State, str]]) -> Retention
 
 def _said(item: _Item, whole: str, words: frozenset[str]) -> bool:
     text = plain(item.text)
-    if text in whole:
+    if _stands_in(text, whole):
         return True
     if item.kind == "file":
         ends = text.replace("\\", "/").split("/")
-        return any("/".join(ends[place:]) in whole for place in range(1, len(ends)))
-    return not item.exact and share(stems(text), words) >= _SAID
+        return any(_stands_in("/".join(ends[place:]), whole) for place in range(1, len(ends)))
+    wanted = stems(text)
+    numbers = {stem for stem in wanted if stem.isdigit()}  # 19 is no other way of saying 1
+    return not item.exact and numbers <= words and share(wanted, words) >= _SAID
+
+
+def _stands_in(text: str, whole: str) -> bool:
+    """Whether a text stands in another as itself, and not as the beginning of a longer name."""
+    if text not in whole:
+        return False
+    if not (text[:1].isalnum() or text[-1:].isalnum()):
+        return True
+    before = r"(?<![\w])" if text[:1].isalnum() or text[:1] == "_" else ""
+    behind = r"(?![\w])" if text[-1:].isalnum() or text[-1:] == "_" else ""
+    return re.search(f"{before}{re.escape(text)}{behind}", whole) is not None
 
 
 def _contradicted(item: _Item, against: list[Objection]) -> str:
