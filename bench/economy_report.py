@@ -71,6 +71,26 @@ def publish(result: Result) -> None:
     page.write("economy", section(result))
 
 
+NOTES = f"""\
+- Summaries are written without a model, by the same code for all. The call that a model would have
+  been asked with is charged all the same: all it would read, and one summary as its output, for
+  policies that ask a weaker model first at the prices of {WEAK}. Where a policy asks behind the
+  conversation itself, that is read from the cache. What is refused and asked again is not charged.
+- What a policy would have the provider do is done by the client. Claude Code's running notes are
+  left out; they would add to its bill. Where Aider would ask before an overlong send, the oldest is
+  shed. `gemini-cli@seed` compacts nothing and is left out.
+- Projects are by turns tuned on and held out. Two of those held out were in view all the same: the
+  steps were first tried on `cli/98`, and how much of the user's words stays was weighed with
+  `openprintkit` as well, whose bill is the largest.
+- A name in a list counts like one in its text: this measures what is in reach, not what is
+  understood. And nobody answers otherwise because something left: a model that has to look again
+  for what was cleared would pay for it, under every policy.
+- A model's own summary would list fewer names than ours without one does: for the other policies
+  the share is what it can be at best. `holdfast` has names listed by code whoever writes the prose.
+"""
+"""What to know before the numbers are believed."""
+
+
 def section(result: Result) -> str:
     """The section of the page."""
     tables = "\n\n".join(
@@ -92,22 +112,7 @@ provider has it. The share is of the identifiers, paths and sentences of the use
 said before and that the reply and the next {AHEAD} turns use: how many of them the window still
 shows, taken at every {result.every}. reply.
 
-- Summaries are written without a model, by the same code for all. The call that a model would have
-  been asked with is charged all the same: all it would read, and one summary as its output, for
-  policies that ask a weaker model first at the prices of {WEAK}. Where a policy asks behind the
-  conversation itself, that is read from the cache. What is refused and asked again is not charged.
-- What a policy would have the provider do is done by the client. Claude Code's running notes are
-  left out; they would add to its bill. Where Aider would ask before an overlong send, the oldest is
-  shed. `gemini-cli@seed` compacts nothing and is left out.
-- Projects are by turns tuned on and held out. Two of those held out were in view all the same: the
-  steps were first tried on `cli/98`, and how much of the user's words stays was weighed with
-  `openprintkit` as well, whose bill is the largest.
-- A name in a list counts like one in its text: this measures what is in reach, not what is
-  understood. And nobody answers otherwise because something left: a model that has to look again
-  for what was cleared would pay for it, under every policy.
-- A model's own summary would list fewer names than ours without one does: for the other policies
-  the share is what it can be at best. `holdfast` has names listed by code whoever writes the prose.
-
+{NOTES}
 ![Bill and share of every policy](pictures/economy.svg)
 
 {tables}

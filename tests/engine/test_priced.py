@@ -56,7 +56,11 @@ def compacted(
     clock, store = Clock(), MemoryStore()
     ours = policy("holdfast")
     assert ours.summarise
-    loose = replace(ours.summarise, tail=replace(ours.summarise.tail, turn=False))
+    loose = replace(
+        ours.summarise,
+        tail=replace(ours.summarise.tail, turn=False),
+        due=replace(ours.summarise.due, least=0.1, saves=0.0),
+    )
     catalogue: Any = Catalogue(profile, replace(ours, prune=None, summarise=loose, **named))
     engine = Engine(
         store,  # type: ignore[arg-type]

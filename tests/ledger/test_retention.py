@@ -1,4 +1,4 @@
-"""What becomes of the items of a ledger: kept as themselves, not by something that looks like them."""
+"""What becomes of the items of a ledger: kept as themselves, not by what looks like them."""
 
 from holdfast.core.ledger import ledger, retention
 from holdfast.model.message import assistant, user
