@@ -119,9 +119,7 @@ def extract(quick: bool = False) -> None:
 
 
 @main.command()
-@click.option(
-    "--quick", is_flag=True, help="Four transcripts only; leaves the page alone."
-)
+@click.option("--quick", is_flag=True, help="Four transcripts only; leaves the page alone.")
 def economy(quick: bool = False) -> None:
     """What every policy costs, and what it keeps of what later turns use."""
     from bench import economy as bench
