@@ -60,9 +60,13 @@ def _talk(
     *,
     loaded: bool,
 ) -> None:
+    import warnings
+
     from holdfast.cli.conversation import Conversation
     from holdfast.cli.screen import Screen
+    from holdfast.errors import AssumedModel
 
+    warnings.simplefilter("ignore", AssumedModel)  # the chat says it in its own words
     screen = Screen()
     agent = _agent(session, provider, chosen.model, allow, screen)
     Conversation(hf, agent, screen, chosen).hold(loaded=loaded)

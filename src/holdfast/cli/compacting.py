@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -148,6 +149,15 @@ def _agreed() -> bool:
     return not sys.stdin.isatty() or click.confirm("Compact it?", default=False, err=True)
 
 
+def _as_given() -> str:
+    """The options of this command that decide what is compacted, as they were given."""
+    given = click.get_current_context().params
+    names = {"policy": "--policy", "focus": "--focus", "since": "--since", "upto": "--upto",
+             "model": "-m"}  # fmt: skip
+    told = [f"{option} {quote(str(given[key]))}" for key, option in names.items() if given.get(key)]
+    return "".join(f" {one}" for one in [*told, *(["--ask"] if given.get("ask") else [])])
+
+
 def _tell_next(asked: Asked, hf: Holdfast, shown: Shown, session: str, marker: int | None) -> None:
     """What was done: as a value, or how to take it back."""
     from holdfast.cli.listing import shortened
@@ -158,6 +168,6 @@ def _tell_next(asked: Asked, hf: Holdfast, shown: Shown, session: str, marker: i
     if asked.json:
         emit(as_value(shown, session, marker))
     elif marker is None:
-        say(f"Nothing was changed; `holdfast compact {name}` does it.")
+        say(f"Nothing was changed; `holdfast compact {name}{_as_given()}` does it.")
     else:
         say(f"Compacted, as entry {marker}; `holdfast undo {name}` takes it back.")

@@ -112,7 +112,7 @@ def _price(plan: Plan, decision: Decision, priced: bool) -> str:
     """The numbers a compaction was decided by, in words."""
     gain, price = _amount(decision.gain, priced), _amount(decision.price, priced)
     saves = (
-        f"saves {gain}: at least {many(decision.saved, 'token')} fewer in each of about "
+        f"saves {gain}: about {many(decision.saved, 'token')} fewer in each of about "
         f"{many(decision.turns, 'call')} to come"
     )
     asks = "the summary is asked for" if plan.calls else ""
