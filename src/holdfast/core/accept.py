@@ -21,6 +21,8 @@ WORDS = 3
 FINISHED: tuple[Stop, ...] = ("end",)
 
 _DRAFT = re.compile(r"<analysis>.*?</analysis>\s*", re.DOTALL | re.IGNORECASE)
+_UNFINISHED = re.compile(r"<analysis>.*", re.DOTALL | re.IGNORECASE)
+"""A draft that was never closed is no answer, whatever stands behind it."""
 _ANSWER = re.compile(r"<(summary|state_snapshot)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 _WORD = re.compile(r"\w")
 
@@ -29,7 +31,7 @@ def answer(text: str) -> str:
     """What a summariser answered, without the draft before it and the tags around it."""
     rest = _DRAFT.sub("", text)
     found = _ANSWER.search(rest)
-    return (found[2] if found else rest).strip()
+    return (found[2] if found else _UNFINISHED.sub("", rest)).strip()
 
 
 def refusals(

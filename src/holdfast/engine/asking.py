@@ -164,7 +164,9 @@ async def ask(
         reply = told if isinstance(told, Reply) else _read(told)
     except Exception as error:
         await _record(session, question, started, None, done=False)
-        return Answer(error=f"{type(error).__name__}: {error}"[:300], overflow=_is_long(error))
+        return Answer(
+            error=f"{type(error).__name__}: {_words(error)}"[:300], overflow=_is_long(error)
+        )
     heard = Answer(text=reply.message.text, stop=reply.stop)
     done = reply.stop == "end" and (sound is None or sound(heard))
     return replace(heard, cost=await _record(session, question, started, reply, done=done))
@@ -176,11 +178,19 @@ def _read(told: Any) -> Reply:
     return read_reply(told, "")[0]
 
 
+def _words(error: Exception) -> str:
+    """What an error says, where it can."""
+    try:
+        return str(error)
+    except Exception:
+        return "it does not say what"
+
+
 def _is_long(error: Exception) -> bool:
     """Whether a model says that it was asked too much at once."""
     if isinstance(error, Overflow):
         return True
-    said = str(error).lower()
+    said = _words(error).lower()
     told = ("context_length", "context window", "prompt is too long", "too many tokens")
     return not isinstance(error, HoldfastError) and any(words in said for words in told)
 

@@ -159,7 +159,8 @@ def spoken(voice: Voice) -> Heard:
         except Empty:
             raise Unreachable(f"no answer within {question.timeout:g} s") from None
         if not fine:
-            raise told
+            left = f"the summariser left with {type(told).__name__}"
+            raise told if isinstance(told, Exception) else Unreachable(left)
         if inspect.iscoroutine(told):
             told.close()
             raise Misuse("an async summariser was given to the blocking door; use open_async")
