@@ -227,12 +227,6 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
         """Whether something leaves by itself when the window is full and no summary helps."""
         return self.emergency and not self.asks_before_overlong
 
-    def __post_init__(self) -> None:
-        for layout in (self.layout, self.layout_compacted):
-            missing = {"history", "current"} - {place.section for place in layout}
-            if missing and layout:
-                raise ValueError(f"the layout has no place for {' and '.join(sorted(missing))}")
-
     def order(self, compacted: bool) -> tuple[Place, ...]:
         """The layout in force."""
         return self.layout_compacted if compacted and self.layout_compacted else self.layout

@@ -40,9 +40,11 @@ def policy(name: str) -> Policy:
     table = _table(name)
     _check_numbers(name, table)
     try:
-        return msgspec.convert(table, Policy, strict=False)
+        made = msgspec.convert(table, Policy, strict=False)
     except msgspec.ValidationError as error:
         raise Misuse(f"the policy {name} cannot be read: {error}") from error
+    _check_layout(made)
+    return made
 
 
 @cache
@@ -85,6 +87,15 @@ def _beside(table: dict[str, Any], folder: Path) -> dict[str, Any]:
         elif key in ("prompt", "verify", "like") and str(value).endswith((".md", ".txt", ".toml")):
             made[key] = str(folder / str(value))
     return made
+
+
+def _check_layout(made: Policy) -> None:
+    """Refuse a layout that would leave out the conversation itself."""
+    for layout in filter(None, (made.layout, made.layout_compacted)):
+        missing = {"history", "current"} - {place.section for place in layout}
+        if missing:
+            told = " and ".join(sorted(missing))
+            raise Misuse(f"the policy {made.name}: its layout has no place for {told}; add it")
 
 
 def _check_numbers(name: str, table: dict[str, Any], where: str = "") -> None:
