@@ -58,6 +58,10 @@ class Climb:
         """The view once all that was due is done."""
         taken: set[Step] = set()
         for _ in range(0 if self.scene.guessed else STEPS):
+            now = await self.situation(view, brief=True)
+            if not now.over and next_plan(now, taken) is None:  # as on most turns
+                self._look_ahead(now)
+                return view
             now = await self.situation(view)
             plan = next_plan(now, taken)
             if plan is None:
@@ -160,18 +164,24 @@ class Climb:
             return await self.scene.session.view()
 
     async def situation(
-        self, view: View, trigger: Trigger = "auto", *, since: int = 0, upto: int = 0
+        self,
+        view: View,
+        trigger: Trigger = "auto",
+        *,
+        since: int = 0,
+        upto: int = 0,
+        brief: bool = False,
     ) -> Situation:
-        """What every planner looks at."""
+        """What every planner looks at; in brief, all that says whether anything is to be done."""
         scene = self.scene
         around, budget = await scene.around(view.folded)
-        base = await self._base(view, around, budget)
+        base = await self._base(view, around, budget, brief=brief)
         previous = self._previous()
         now = replace(
             base,
             previous=previous,
             safe=int(self._counting.careful(budget).room * self._counting.ratio),
-            laid=await self._laid(view, base.floor),
+            laid=0 if brief else await self._laid(view, base.floor),
             notes=await self._notes(view),
             idle=await self._idle(base.entries),
             asks=self.drafting.asks,
@@ -194,9 +204,11 @@ class Climb:
         larger = scene.session.catalogue.profile(before).window > scene.profile.window
         return before if larger else ""
 
-    async def _base(self, view: View, around: Surroundings, budget: Budget) -> Situation:
+    async def _base(
+        self, view: View, around: Surroundings, budget: Budget, *, brief: bool
+    ) -> Situation:
         scene = self.scene
-        floor = (await scene.floor(view, around, budget)).tokens.tokens
+        floor = 0 if brief else (await scene.floor(view, around, budget)).tokens.tokens
         few = await scene.few(view)
         beyond, tokens = ((), 0) if few is not None else await self._beyond(view, budget)
         summaries = await scene.summaries(view)

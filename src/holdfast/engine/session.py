@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Unpack
 
+from msgspec.structs import replace
+
 from holdfast.core.explain import Absence
 from holdfast.core.ledger import current
 from holdfast.core.secrets import redact
@@ -69,6 +71,7 @@ class OpenSession(Writer):
         self.turns = Turns(self)
         self.visible = Visible(engine.store)
         self.ledgers = Ledgers(engine.store.log)
+        self._viewed: View | None = None
         self.upkeep = upkeep
         self.ahead = Ahead()
         self.resumed = session.head > 0
@@ -202,8 +205,14 @@ class OpenSession(Writer):
     async def view(self, at: str | int = "") -> View:
         """What is visible now, or as it was at an entry."""
         await self.refresh()
-        last = None if at == "" else await self.seq(at)
-        return await load.view(self._engine.store.log, self._session, last)
+        if at != "":
+            return await load.view(self._engine.store.log, self._session, await self.seq(at))
+        now, known = self._session, self._viewed
+        if known is None or (known.session.id, known.last) != (now.id, now.head):
+            known = await load.view(self._engine.store.log, now)
+        # What stands at an entry never changes; only the row of the session may.
+        self._viewed = known if known.session is now else replace(known, session=now)
+        return self._viewed
 
     async def seen(self, at: str | int = "") -> AsyncIterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
