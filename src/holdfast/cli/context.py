@@ -230,7 +230,8 @@ def _notes(told: Explained) -> list[str]:
     if told.difference:
         notes.append(_parted(told.difference))
     if told.tokens > told.room:
-        notes.append(f"It is {told.tokens - told.room:,} tokens over: the next window sheds.")
+        over = f"about {told.tokens - told.room:,} tokens over"
+        notes.append(f"It is {over}: something leaves before the next window is made.")
     return notes
 
 
