@@ -73,6 +73,8 @@ class Counting:
         self._calls: tuple[Call, ...] = ()
         self.ratio = profile.ratio
         self._last: tuple[Window, Count] | None = None
+        self.weighed = 0
+        """What the window that was counted last is estimated at."""
 
     async def begin(self) -> Counting:
         """Learn from the newest calls of the session."""
@@ -109,7 +111,7 @@ class Counting:
             own = [e for e in made.seen.messages if e.seq <= view.last and e.seq not in cut]
             estimated = self.estimated(made.window)
             count = await self.settled(made.window, estimated, Shown(own, view))
-            self._last = (made.window, count)
+            self._last, self.weighed = (made.window, count), estimated
         return self._last[1]
 
     async def settled(self, window: Window, estimated: int, shown: Shown) -> Count:

@@ -93,13 +93,12 @@ class Preparation:
         """The window of a view, counted as surely as it has to be."""
         made = await self.scene.assembled(view, around, budget)
         window = made.window
-        estimated = counting.estimated(window)
         count = await counting.of(made)
         return Prepared(
             window=weighed(window, count, self.scene.policy),
             fixed=made.fixed,
             view=view,
-            estimated=estimated,
+            estimated=counting.weighed,
             worth=window.tokens.tokens / max(budget.room + excess(count, budget), 1) * CAREFUL,
             added=made.added,
         )

@@ -74,6 +74,7 @@ class OpenSession(Writer):
         self._viewed: View | None = None
         self.upkeep = upkeep
         self.ahead = Ahead()
+        self.viewed = self._view
         self.resumed = session.head > 0
         """Whether it was there before, and no window has been prepared since it was opened."""
         self.spawn, self.pause = engine.spawn, engine.pause
@@ -207,6 +208,10 @@ class OpenSession(Writer):
         await self.refresh()
         if at != "":
             return await load.view(self._engine.store.log, self._session, await self.seq(at))
+        return await self._view()
+
+    async def _view(self) -> View:
+        """What is visible at the newest entry this writer has seen, without looking again."""
         now, known = self._session, self._viewed
         if known is None or (known.session.id, known.last) != (now.id, now.head):
             known = await load.view(self._engine.store.log, now)

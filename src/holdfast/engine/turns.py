@@ -142,7 +142,7 @@ class Turns:
         if self._led[0] != (info.id, info.last_marker):
             led = info.model
             if info.last_marker:
-                led = await surround.led_by(self._session.store.log, await self._session.view())
+                led = await surround.led_by(self._session.store.log, await self._session.viewed())
             self._led = ((info.id, info.last_marker), led)
         return model.lower() != self._led[1].lower()
 
@@ -226,7 +226,7 @@ class Turns:
         if not session.info.last_marker:
             return ()
         if self._repairs[0] != (session.id, session.info.last_marker):
-            found = await standing_repairs(session.store.log, await session.view())
+            found = await standing_repairs(session.store.log, await session.viewed())
             self._repairs = ((session.id, session.info.last_marker), found)
         return self._repairs[1]
 
