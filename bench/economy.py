@@ -28,7 +28,7 @@ from holdfast import policies
 from holdfast.core.extract import extract
 from holdfast.core.price import cost
 from holdfast.core.text import searchable
-from holdfast.engine.drafting import earlier
+from holdfast.core.transcript import earlier
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import Ulids
 from holdfast.engine.session import OpenSession

@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 from holdfast.agent.whom import SMALL, Whom, whom
-from holdfast.engine.doors import Holdfast, ThreadLock
-from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.plugins import codec, embedded, open_store, provider
-from holdfast.engine.threaded import drive, spoken
+from holdfast.engine.plugins import codec, embedded, provider
+from holdfast.engine.threaded import drive
 from holdfast.errors import Corrupt, Denied, HoldfastError, Misuse
 from holdfast.model.log import Summary
 from holdfast.model.message import Message
 from holdfast.providers import weights
-from tests.properties.histories import Small
+from tests.agent.opening import small
 
 HOME = Path(__file__).resolve().parents[2] / ".cache"
 """Where the tests keep the weights, so that they are fetched once for a checkout."""
@@ -41,16 +38,6 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     del served
 
 
-def opened(tmp_path: Path) -> Holdfast:
-    clock = SystemClock()
-    return Holdfast(
-        Engine(
-            open_store(str(tmp_path / "log.db")), clock=clock, ids=Ulids(clock), lock=ThreadLock,
-            catalogue=Small(WINDOW), voice=spoken,
-        )
-    )  # fmt: skip
-
-
 def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> None:
     asked: list[str] = []
 
@@ -63,7 +50,7 @@ def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> 
         drive(flow.close())
         return decoder.close()
 
-    with opened(tmp_path) as hf:
+    with small(tmp_path, WINDOW) as hf:
         s = hf.session(model=SMALL, summariser=summarise)
         for turn in range(TURNS):
             s.user(f"{ASKED[turn % len(ASKED)]} " + "Take your time. " * 55)

@@ -10,14 +10,10 @@ import pytest
 from holdfast.agent.loop import Agent
 from holdfast.agent.permissions import Permissions
 from holdfast.agent.tools import Toolbox
-from holdfast.engine.doors import Holdfast, ThreadLock
-from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.plugins import open_store, provider
-from holdfast.engine.threaded import spoken
+from holdfast.engine.plugins import provider
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
-from tests.properties.histories import Small
+from tests.agent.opening import small
 
 WHO = {
     "anthropic": ("anthropic", "claude-sonnet-4-6"),
@@ -28,16 +24,6 @@ WHO = {
 RULES = {3: "never touch vendor/legacy_0.c", 9: "always run make check-3 before committing",
          14: "the release tag is v7.3.1-rc2"}  # fmt: skip
 """What the user plants at some turns; the scripted model looks for it in its own window."""
-
-
-def small(tmp_path: Path, window: int) -> Holdfast:
-    clock = SystemClock()
-    return Holdfast(
-        Engine(
-            open_store(str(tmp_path / "log.db")), clock=clock, ids=Ulids(clock), lock=ThreadLock,
-            catalogue=Small(window), voice=spoken,
-        )
-    )  # fmt: skip
 
 
 class Model:

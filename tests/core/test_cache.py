@@ -144,7 +144,7 @@ def test_without_a_cache_everything_that_leaves_is_saved_at_once(
 ) -> None:
     profile = Profile(name="m", prices=(Price(input=3_000_000_000, output=1),))
     made = decide(replace(change, asked=0), profile, turns=turns, cold=False)
-    assert not caches(profile, profile.prices[0])
+    assert not caches(profile.prices[0])
     assert made.price == 0
     assert made.pays == (change.saved > change.written)
 

@@ -17,11 +17,10 @@ from holdfast.engine.threaded import spoken
 from holdfast.engine.window import PreparedWindow
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import ToolResult
-from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.policies import policy, prompt
 from holdfast.stores.memory import MemoryStore
 from tests.policies.story import Said, message, response, told
+from tests.properties.histories import Small
 
 MODEL = "claude-sonnet-4-6"
 SUMMARY = "They work on the login handler. What was asked so far is done, and nothing is open. "
@@ -38,27 +37,16 @@ class Clock:
         return self.ms
 
 
-class Models:
+class Models(Small):
     """A catalogue of models that differ from one another only as a test says."""
 
     def __init__(self, window: int, own: dict[str, Any]) -> None:
+        super().__init__(window)
         self._told = {"window": window, "output_limit": 32_000, "provider": "anthropic", **own}
         self.others: dict[str, dict[str, Any]] = {}
 
     def profile(self, model: str) -> Profile:
         return Profile(name=model, **{**self._told, **self.others.get(model, {})})
-
-    def policy(self, name: str) -> Policy:
-        return policy(name)
-
-    def prompt(self, name: str) -> str:
-        return prompt(name)
-
-    def models(self) -> tuple[str, ...]:
-        return ()
-
-    def learn(self, model: str, **told: Any) -> Profile:
-        return self.profile(model)
 
 
 class Voice:

@@ -12,7 +12,6 @@ import click
 from holdfast.cli.options import Asked, common, find, newest
 
 if TYPE_CHECKING:
-    from holdfast.agent.loop import Agent
     from holdfast.agent.whom import Whom
     from holdfast.engine.doors import BlockingSession, Holdfast
 
@@ -62,32 +61,12 @@ def _talk(
 ) -> None:
     import warnings
 
+    from holdfast.agent.making import agent
     from holdfast.cli.conversation import Conversation
     from holdfast.cli.screen import Screen
     from holdfast.errors import AssumedModel
 
     warnings.simplefilter("ignore", AssumedModel)  # the chat says it in its own words
     screen = Screen()
-    agent = _agent(session, provider, chosen.model, allow, screen)
-    Conversation(hf, agent, screen, chosen).hold(loaded=loaded)
-
-
-def _agent(
-    session: BlockingSession, provider: Any, model: str, allow: tuple[str, ...], screen: Any
-) -> Agent:
-    from holdfast.agent.loop import Agent
-    from holdfast.agent.permissions import permissions
-    from holdfast.agent.prompt import SYSTEM, surroundings
-    from holdfast.agent.tools import Toolbox
-
-    directory = session.info.directory or os.getcwd()
-    return Agent(
-        session,
-        provider,
-        Toolbox(directory),
-        rules=permissions(session.info.project, allow),
-        system=SYSTEM,
-        onlooker=screen.show,
-        ask=screen.may,
-        giving={"model": model, "context": surroundings(directory)},
-    )
+    made = agent(session, provider, chosen.model, allow, onlooker=screen.show, ask=screen.may)
+    Conversation(hf, made, screen, chosen).hold(loaded=loaded)

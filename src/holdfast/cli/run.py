@@ -12,7 +12,7 @@ import click
 from holdfast.cli.options import Asked, common, find, newest
 
 if TYPE_CHECKING:
-    from holdfast.agent.loop import Agent, Happening
+    from holdfast.agent.loop import Happening
     from holdfast.engine.doors import BlockingSession, Holdfast
 
 
@@ -37,6 +37,7 @@ def run(
     stream_json: bool,
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
+    from holdfast.agent.making import agent
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import whom
     from holdfast.cli.terminal import console, emit, neutral
@@ -46,7 +47,8 @@ def run(
         session = _session(hf, model, policy, going_on, resume, voice)
         chosen = whom(model or session.info.model)
         with closing(chosen.open()) as provider:
-            made = _agent(session, provider, allow, chosen.model, stream_json)
+            seen = {"onlooker": _told} if stream_json else {}
+            made = agent(session, provider, chosen.model, allow, **seen)
             last = made.turn(text)
     said = getattr(last.body, "text", "") if last else ""
     if stream_json or asked.json:
@@ -74,26 +76,6 @@ def _session(
         return hf.session((find(hf, resume) if resume else newest(hf)).id, summariser=voice)
     named = whom(model).model
     return hf.session(model=named, directory=os.getcwd(), policy=policy, summariser=voice)
-
-
-def _agent(
-    session: BlockingSession, provider: Any, allow: tuple[str, ...], model: str, stream_json: bool
-) -> Agent:
-    from holdfast.agent.loop import Agent
-    from holdfast.agent.permissions import permissions
-    from holdfast.agent.prompt import SYSTEM, surroundings
-    from holdfast.agent.tools import Toolbox
-
-    directory = session.info.directory or os.getcwd()
-    return Agent(
-        session,
-        provider,
-        Toolbox(directory),
-        rules=permissions(session.info.project, allow),
-        system=SYSTEM,
-        onlooker=_told if stream_json else lambda _: None,
-        giving={"model": model, "context": surroundings(directory)},
-    )
 
 
 def _told(what: Happening) -> None:

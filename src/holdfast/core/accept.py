@@ -15,6 +15,9 @@ from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.reply import Stop
 from holdfast.model.span import Spans
 
+CHECKED = 8 * 1024 * 1024
+"""So many characters of what is covered a summary is checked against."""
+
 WORDS = 3
 """A summary of fewer words says nothing."""
 

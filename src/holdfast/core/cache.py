@@ -41,7 +41,7 @@ def decide(
 ) -> Decision:
     """Whether a compaction pays, and the numbers that say so; `asking` writes its summary."""
     price = profile.price(change.prompt) or TOKENS
-    cached = caches(profile, price)
+    cached = caches(price)
     read = price.cache_read if cached else price.input
     write = (price.cache_write or price.input) if cached else price.input
     net = change.saved - change.written
@@ -65,7 +65,7 @@ def decide(
     )
 
 
-def caches(profile: Profile, price: Price) -> bool:
+def caches(price: Price) -> bool:
     """Whether reading what was sent before is cheaper than sending it afresh."""
     return 0 < price.cache_read < price.input
 

@@ -8,11 +8,11 @@ Rule 3: the pieces of a conversation, put together, are the conversation.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.core.estimate import estimate
 from holdfast.core.text import searchable
-from holdfast.model.log import Entry
+from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 
 _HEADS = re.compile(r"^(?:\[#\d+ \w+\]|# (?:USER|ASSISTANT|TOOL|SYSTEM)\b)", re.MULTILINE)
@@ -47,6 +47,12 @@ def _part(part: Part) -> str:
     if isinstance(part, Text) and part.scaffold:
         return f"(the program that manages the conversation says)\n{part.text}"
     return searchable(part)
+
+
+def earlier(summaries: Sequence[Entry]) -> list[str]:
+    """What earlier summaries say; shedding says nothing worth carrying on."""
+    bodies = [entry.body for entry in summaries]
+    return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
 
 
 def chunks(texts: Iterable[str], tokens: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ from holdfast.core.ledger import render
 from holdfast.core.recall import expandable
 from holdfast.core.situation import Situation
 from holdfast.core.summarise import LEAST
-from holdfast.core.transcript import told
+from holdfast.core.transcript import earlier, told
 from holdfast.engine.flight import Flight
 from holdfast.engine.ledgers import packed
 from holdfast.engine.scene import messages
@@ -27,7 +27,7 @@ from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
-from holdfast.model.span import Span, Spans, clip, union, within, without
+from holdfast.model.span import clip, remaining, within
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
@@ -104,7 +104,7 @@ class Drafting:
             ledger=ledger if rule.ledger else None,
             # What a hook knows from elsewhere is no invention; what it contradicts is.
             covered="\n".join((*texts, *earlier(now.summaries), plan.summary)),
-            visible=_visible(plan, now),
+            visible=remaining(now.view.spans, plan.covers, plan.kept),
         )
 
     async def _ledger(self, plan: Plan, now: Situation) -> Ledger:
@@ -171,12 +171,6 @@ def _rule(plan: Plan, now: Situation) -> Summarise:
     return made or now.policy.compact or now.policy.summarise or Summarise()
 
 
-def earlier(summaries: Sequence[Entry]) -> list[str]:
-    """What earlier summaries say; shedding says nothing worth carrying on."""
-    bodies = [entry.body for entry in summaries]
-    return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
-
-
 def _told(summaries: Sequence[Entry]) -> list[tuple[int, str]]:
     """All that earlier summaries say, each with the last entry that it covers."""
     bodies = [entry.body for entry in summaries]
@@ -185,12 +179,6 @@ def _told(summaries: Sequence[Entry]) -> list[tuple[int, str]]:
         for b in bodies
         if isinstance(b, Summary) and b.step != "shed" and b.covers
     ]
-
-
-def _visible(plan: Plan, now: Situation) -> Spans:
-    """What stays word for word beside the summary."""
-    left = without(now.view.spans, plan.covers)
-    return union(left, tuple(Span(seq, seq) for seq in plan.kept))
 
 
 def _all(plan: Plan) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from holdfast.core.accept import CHECKED
 from holdfast.core.estimate import estimate
 from holdfast.core.fold import in_force, undone
 from holdfast.core.ledger import objections, retention
@@ -18,16 +19,13 @@ from holdfast.errors import Conflict, Misuse
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
-from holdfast.model.span import Span, union, without
+from holdfast.model.span import Span, remaining, union, without
 from holdfast.model.view import View
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
     from holdfast.engine.turns import Asking
-
-CHECKED = 8 * 1024 * 1024
-"""So many characters of what is covered a summary is checked against."""
 
 
 async def plan(
@@ -92,8 +90,7 @@ async def reviewed(log: Log, view: View, made: Plan) -> Plan:
     if not made.facts:
         return made
     known, covered = unpacked(made.facts), await _covered(log, view, made)
-    kept = tuple(Span(seq, seq) for seq in made.kept)
-    visible = union(without(view.spans, made.covers), kept)
+    visible = remaining(view.spans, made.covers, made.kept)
     text = "\n\n".join(filter(None, (made.summary, made.ledger, made.expand)))
     made.report = retention(known, text, visible=visible, covered=covered)
     made.objections = tuple(objections(known, made.summary, covered, visible))

@@ -10,7 +10,7 @@ from holdfast.engine.load import every_marker
 from holdfast.errors import Misuse
 from holdfast.model.ledger import Report
 from holdfast.model.log import Entry, Summary
-from holdfast.model.span import Span, union, without
+from holdfast.model.span import remaining
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -22,8 +22,7 @@ async def retained(session: OpenSession, marker: str | int = "") -> Report:
     assert isinstance(body, Summary)
     if not body.facts:
         raise Misuse(f"the summary has no ledger beside it: it was made by {body.step!r}")
-    kept = tuple(Span(seq, seq) for seq in body.kept)
-    seen = union(without(body.folded.visible, body.covers), kept)
+    seen = remaining(body.folded.visible, body.covers, body.kept)
     text = "\n\n".join(filter(None, (body.text, body.ledger, body.expand)))
     return retention(unpacked(body.facts), text, visible=seen)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.accept import answer, corrected, refusals
+from holdfast.core.accept import CHECKED, answer, corrected, refusals
 from holdfast.core.count import MESSAGE, tool_text
 from holdfast.core.count import texts as texts_of
 from holdfast.core.estimate import BOUND, estimate
@@ -22,18 +22,18 @@ from holdfast.core.extract import extract
 from holdfast.core.scaffold import wrap
 from holdfast.core.shed import without_oldest
 from holdfast.core.situation import Situation
-from holdfast.core.transcript import chunks, told
+from holdfast.core.transcript import chunks, earlier, told
 from holdfast.core.truncate import Cap, shorten, shown
 from holdfast.engine import load
 from holdfast.engine.asking import Answer, Guard, Question, ask, room_for
 from holdfast.engine.flight import Flight
 from holdfast.failpoints import failpoint
 from holdfast.model.ledger import Ledger, Objection
-from holdfast.model.log import Entry, Summary
+from holdfast.model.log import Entry
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
-from holdfast.model.span import Span, Spans, clip, union, within, without
+from holdfast.model.span import Spans, clip, remaining, within, without
 from holdfast.model.window import Block
 
 if TYPE_CHECKING:
@@ -53,9 +53,6 @@ FOCUS = 400
 
 SMALLEST = 256
 """A model that cannot be told so many tokens at once is not asked."""
-
-CHECKED = 8 * 1024 * 1024
-"""So many characters of what is covered are kept at hand to check a summary against."""
 
 
 class Draft(Struct, frozen=True, kw_only=True):
@@ -126,12 +123,8 @@ class Summaries:
             most=most,
             ledger=self._ledger if self._rule.ledger else None,
             covered=draft.covered,
-            visible=self._visible(),
+            visible=remaining(self._now.view.spans, self._plan.covers, self._plan.kept),
         )
-
-    def _visible(self) -> Spans:
-        kept = tuple(Span(seq, seq) for seq in self._plan.kept)
-        return union(without(self._now.view.spans, self._plan.covers), kept)
 
     def _refuse(self, found: list[Objection]) -> None:
         self._plan.objections = (*self._plan.objections, *found)
@@ -144,7 +137,7 @@ class Summaries:
         if draft := await self._continued(profile, prompt, most):
             return draft
         whole = room_for(profile, most * ROOMY) - estimate(prompt) - FRAME
-        so_far, covered = shorten("\n\n".join(self._earlier()), whole // 2, "it"), ""
+        so_far, covered = shorten("\n\n".join(earlier(self._now.summaries)), whole // 2, "it"), ""
         room = (whole - max(estimate(so_far), most)) // self._finer
         room = await self._measured(profile, room)
         if room < SMALLEST:
@@ -158,7 +151,9 @@ class Summaries:
                 break
         if self._rule.verify and _sound(last, most):
             so_far = await self._checked(profile, so_far, shorten(covered, room, "it"), most)
-        return Draft(text=so_far, answer=last, covered="\n".join((covered, *self._earlier())))
+        return Draft(
+            text=so_far, answer=last, covered="\n".join((covered, *earlier(self._now.summaries)))
+        )
 
     async def _checked(self, profile: Profile, text: str, covered: str, most: int) -> str:
         """A summary as a second look at it leaves it; itself where that says nothing."""
@@ -251,10 +246,6 @@ class Summaries:
             told = "An earlier attempt was not accepted. Mend this:\n" + corrected(missing)
             pieces.append(told)
         return "\n\n".join(pieces)
-
-    def _earlier(self) -> list[str]:
-        bodies = [entry.body for entry in self._now.summaries]
-        return [b.text for b in bodies if isinstance(b, Summary) and b.step != "shed"]
 
     def _cap(self) -> Cap:
         """How much of a result is read: facts and names are known without a model."""

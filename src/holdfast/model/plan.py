@@ -57,16 +57,6 @@ class Plan(Struct, omit_defaults=True, kw_only=True):
     """What was held against the summaries that were not accepted."""
     reason: str = ""
 
-    @property
-    def after(self) -> int:
-        """What is concerned will take so many tokens, by estimate, once a summary is there."""
-        return self.before - self.freed
-
-    @property
-    def freed(self) -> int:
-        """What is freed at least."""
-        return self.promised
-
     def marker(self, after: int = 0) -> Summary | Clear:
         """The marker it becomes."""
         if self.clears:

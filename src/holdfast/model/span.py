@@ -68,6 +68,11 @@ def without(spans: Spans, gone: Spans) -> Spans:
     return tuple(left)
 
 
+def remaining(spans: Spans, covered: Spans, kept: Iterable[int]) -> Spans:
+    """What of `spans` is still to be seen once some are covered, but for single entries kept."""
+    return union(without(spans, covered), tuple(Span(seq, seq) for seq in kept))
+
+
 def clip(spans: Spans, first: int, last: int = OPEN) -> Spans:
     """Only what lies between `first` and `last`."""
     return normal(Span(max(s.first, first), min(s.last, last)) for s in spans)

@@ -1,0 +1,33 @@
+"""An agent for a session: its tools, its rules, and what it is told of where it works."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.agent.loop import Agent
+from holdfast.agent.permissions import permissions
+from holdfast.agent.prompt import SYSTEM, surroundings
+from holdfast.agent.tools import Toolbox
+from holdfast.engine.doors import BlockingSession
+from holdfast.ports import Provider
+
+
+def agent(
+    session: BlockingSession, provider: Provider, model: str, allow: Sequence[str], **seen: Any
+) -> Agent:
+    """The agent that works in a session's directory, or else in this one.
+
+    `seen` says who looks on and who is asked: `onlooker` and `ask` of an Agent.
+    """
+    directory = session.info.directory or os.getcwd()
+    return Agent(
+        session,
+        provider,
+        Toolbox(directory),
+        rules=permissions(session.info.project, allow),
+        system=SYSTEM,
+        giving={"model": model, "context": surroundings(directory)},
+        **seen,
+    )
