@@ -16,6 +16,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from holdfast.agent.shell import run
+from holdfast.core.lines import changed
 from holdfast.errors import HoldfastError, Misuse
 from holdfast.files import Found, Root
 from holdfast.model.window import Tool
@@ -63,7 +64,7 @@ class Toolbox:
             self.root.make_directory(path.rsplit("/", 1)[0], 0o755)
         self.root.write(path, content.encode("utf-8", "surrogateescape"), self._mode(path))
         made = "created" if before is None else "replaced"
-        return f"{made} {path} ({len(content.splitlines()):,} lines)"
+        return f"{made} {path} ({changed(before or '', content)})"
 
     def edit(self, fields: dict[str, Any]) -> str:
         path, old, new = fields["path"], fields["old"], fields["new"]
@@ -72,9 +73,9 @@ class Toolbox:
         if many != 1 and not (many and fields.get("all")):
             found = "is not in it" if not many else f"is in it {many} times"
             raise Misuse(f"{path}: the old text {found}; give text that is there exactly once")
-        changed = text.replace(old, new)
-        self.root.write(path, changed.encode("utf-8", "surrogateescape"), self._mode(path))
-        return f"changed {path} in {many} place{'s' if many > 1 else ''}"
+        after = text.replace(old, new)
+        self.root.write(path, after.encode("utf-8", "surrogateescape"), self._mode(path))
+        return f"changed {path} in {many} place{'s' if many > 1 else ''} ({changed(text, after)})"
 
     def shell(self, fields: dict[str, Any]) -> str:
         return run(fields["command"], str(self.root.path), _number(fields, "timeout", 120))
