@@ -14,6 +14,7 @@ from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import drive, drive_all
 from holdfast.engine.turns import Asking
 from holdfast.engine.window import PreparedWindow
+from holdfast.errors import Misuse
 from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult
@@ -178,9 +179,21 @@ class BlockingSession:
         """Prepare the window, send it to a provider, and append what comes back as it streams."""
         return drive(self._inner.speak(provider, hear, options, **given))
 
-    def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
-        """Append what a provider answered: parts verbatim, usage and cost."""
-        return drive(self._inner.reply(response, format=format, key=key))
+    def reply(
+        self,
+        response: Any,
+        *,
+        hear: Callable[[Delta], None] | None = None,
+        format: str = "",
+        key: str = "",
+    ) -> Entry:
+        """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
+
+        `hear` is told of each piece of a stream; one that breaks off is kept as far as it came.
+        """
+        if hasattr(response, "__aiter__") or hasattr(response, "__aenter__"):
+            raise Misuse("this stream is awaited; use holdfast.open_async, or a client that blocks")
+        return drive(self._inner.reply(response, hear=hear, format=format, key=key))
 
     def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""

@@ -14,18 +14,19 @@ from holdfast.model import wire
 from holdfast.model.reply import Reply
 
 
-def body_of(response: Any) -> bytes:
-    """The JSON of a response, whatever shape it came in."""
+def body_of(response: Any, parsed: dict[str, Any] | None = None) -> bytes:
+    """The JSON of a response, whatever shape it came in, less what an SDK parsed."""
+    own = PARSED if parsed is None else parsed
     if isinstance(response, bytes):
         return response
     if isinstance(response, str):
         return response.encode("utf-8", "surrogatepass")
     if isinstance(response, dict):
-        return wire.encode(_without(cast(dict[str, Any], response), PARSED))
+        return wire.encode(_without(cast(dict[str, Any], response), own))
     dump = getattr(response, "model_dump", None)
     if dump is None:
         raise Misuse(f"a reply cannot be read from {type(response).__name__}; give the response")
-    return wire.encode(dump(mode="json", by_alias=True, exclude_none=True, exclude=PARSED))
+    return wire.encode(dump(mode="json", by_alias=True, exclude_none=True, exclude=own))
 
 
 PARSED: dict[str, Any] = {

@@ -26,6 +26,7 @@ from holdfast.engine.retained import retained
 from holdfast.engine.settings import policy_name
 from holdfast.engine.speaking import speak
 from holdfast.engine.status import status
+from holdfast.engine.streaming import is_stream, listen
 from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
@@ -102,8 +103,20 @@ class OpenSession(Writer):
         """The window that would be sent now, with nothing written."""
         return await self.turns.window(**given, write=False)
 
-    async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
-        """Append what a provider answered: parts verbatim, usage and cost."""
+    async def reply(
+        self,
+        response: Any,
+        *,
+        hear: Callable[[Delta], None] | None = None,
+        format: str = "",
+        key: str = "",
+    ) -> Entry:
+        """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
+
+        `hear` is told of each piece of a stream; one that breaks off is kept as far as it came.
+        """
+        if is_stream(response):
+            return await listen(self, response, hear, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)
 
     async def speak(
