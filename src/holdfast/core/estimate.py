@@ -188,8 +188,10 @@ def _script_weight(block: bytes) -> int:
 
 def _summed(weights: bytes) -> int:
     """The sum of all weights of a block: the low half of Adler-32 is one more, up to 65,520."""
-    pieces = range(0, len(weights), _ADDED)
-    return sum((adler32(weights[at : at + _ADDED]) & 0xFFFF) - 1 for at in pieces)
+    total = 0
+    for at in range(0, len(weights), _ADDED):
+        total += (adler32(weights[at : at + _ADDED]) & 0xFFFF) - 1
+    return total
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:
