@@ -92,8 +92,9 @@ def frame(part: Part, profile: Profile | None = None) -> int:
 
 def plain(part: Part) -> bool:
     """Whether nothing of a part's frame is unsure: it has no seal and no picture."""
-    if isinstance(part, (Text, ToolCall)):
-        return part.seal is None
+    kind = type(part)
+    if kind is Text or kind is ToolCall:
+        return part.seal is None  # type: ignore[union-attr]
     return isinstance(part, ToolResult) and part.seal is None and not part.media
 
 

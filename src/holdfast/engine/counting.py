@@ -265,7 +265,8 @@ def frames(blocks: Sequence[Block], profile: Profile) -> tuple[int, int]:
     sure, vague = MESSAGE * len(blocks), 0
     for block in blocks:
         for part in block.parts:
-            if isinstance(part, (ToolCall, ToolResult)):
+            kind = type(part)
+            if kind is ToolCall or kind is ToolResult:
                 sure += CALL
             if not plain(part):
                 vague += unsure(part, profile)

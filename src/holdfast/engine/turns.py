@@ -63,10 +63,8 @@ class Sent(Struct, frozen=True, kw_only=True):
     """What is remembered of a request until its reply comes."""
 
     format: str
-    body: bytes
-    """The request as it was made: whoever sends it may change theirs."""
     options: Options
-    window: Any
+    window: PreparedWindow
     started: int
 
 
@@ -160,9 +158,9 @@ class Turns:
             stacklevel=2,
         )
 
-    def _remember(self, window: PreparedWindow, format: str, body: bytes, options: Options) -> None:
+    def _remember(self, window: PreparedWindow, format: str, options: Options) -> None:
         now = self._session.now()
-        sent = Sent(format=format, body=body, options=options, window=window, started=now)
+        sent = Sent(format=format, options=options, window=window, started=now)
         self._sent = {**self._sent, format: sent}
         self._tried = window
 
@@ -251,7 +249,7 @@ class Turns:
             price_version=profile.price_version if profile else "",
             outcome="aborted" if reply.stop == "aborted" else "done",
             stop=reply.stop,
-            request_hash=wire.digest(sent.body).hex() if sent else "",
+            request_hash=sent.window.hash(sent.format, sent.options) if sent else "",
             format=sent.format if sent else "",
             given=sent.window.given if sent else "",
             options=to_builtins(sent.options) if sent else {},

@@ -49,8 +49,8 @@ class PreparedWindow:
         self.folded, self.head, self.estimated, self.given = folded, head, estimated, given
         self._options = options or Options()
         self._policy = policy
-        self.on_request: Callable[[str, bytes, Options], None] | None = None
-        """Told the format, bytes and options of each request that is made."""
+        self.on_request: Callable[[str, Options], None] | None = None
+        """Told the format and options of each request that is made."""
 
     @property
     def tokens(self) -> int:
@@ -91,8 +91,12 @@ class PreparedWindow:
         if broken:
             raise Refused(encoder.name, broken)
         if self.on_request:
-            self.on_request(encoder.name, wire.encode(request), chosen)
+            self.on_request(encoder.name, chosen)
         return request
+
+    def hash(self, format: str, chosen: Options) -> str:
+        """What identifies the request that was made so, whatever became of it since."""
+        return request_hash(codec(format).encode(self.window, self.profile, chosen))
 
     def _too_large(self, request: dict[str, Any]) -> list[Violation]:
         """Whether it has more bytes than this provider takes, where that is known."""

@@ -133,7 +133,11 @@ class Writer:
         for block in blocks:
             opening = len(found)
             for part in block.parts:
-                self._put(part, block.role, found, opening)
+                if type(part) is Text and part.text and part.seal is None:  # as most are
+                    content: Fields = {"type": _content_type(block.role), "text": part.text}
+                    self._say(content, None, block.role, found, opening)
+                else:
+                    self._put(part, block.role, found, opening)
         return found
 
     def _put(self, part: Part, role: Role, found: list[Piece], opening: int) -> None:
@@ -214,7 +218,7 @@ class Writer:
         """Add to the message that stands open, or open another."""
         origin = without(seal, "content_index") if seal else None
         joins = seal is None or number(seal.get("content_index")) > 0
-        last = _last(found, opening) if joins else None
+        last = _last(found, opening) if joins and len(found) > opening else None
         if last and last.item.get("role") == _ROLES[role] and last.origin == origin:
             last.item["content"].append(content)
             return

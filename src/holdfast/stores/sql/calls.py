@@ -8,8 +8,8 @@ from holdfast.errors import Corrupt, Unknown
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.reply import Call
-from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.lineage import number_of_session
+from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.lineage import number_of_session, unknown
 from holdfast.stores.sql.rows import GARBLED, pack, unpack
 
 _UPSERT = (
@@ -43,34 +43,37 @@ class SqlCalls:
         return tuple(_call(data) for (data,) in rows)
 
     async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
-        with self._db.reading():
-            number = number_of_session(self._db, session)
-            found = self._db.rows(
-                "SELECT data FROM calls WHERE session = ? ORDER BY started DESC, id DESC LIMIT ?",
-                (number, limit),
-            )
-        return tuple(_call(data) for (data,) in found)
+        found = self._of(
+            session,
+            "SELECT c.data FROM sessions s LEFT JOIN calls c ON c.session = s.n WHERE s.id = ? "
+            "ORDER BY c.started DESC, c.id DESC LIMIT ?",
+            session,
+            limit,
+        )
+        return tuple(_call(data) for (data,) in found if data is not None)
 
     async def spent(self, session: str) -> int:
-        with self._db.reading():
-            number = number_of_session(self._db, session)
-            found = self._db.rows(
-                "SELECT coalesce(sum(cost), 0) FROM calls WHERE session = ?", (number,)
-            )
+        cost = "(SELECT sum(cost) FROM calls WHERE session = sessions.n)"
+        found = self._of(session, f"SELECT coalesce({cost}, 0) FROM sessions WHERE id = ?", session)
         return int(found[0][0])
 
     async def keep(self, session: str, given: bytes) -> str:
         hash = wire.digest(given)
-        with self._db.reading():
-            number = number_of_session(self._db, session)
-            if self._db.rows("SELECT 1 FROM givens WHERE session = ? AND hash = ?", (number, hash)):
-                return hash.hex()
+        known = "(SELECT 1 FROM givens WHERE session = sessions.n AND hash = ?)"
+        if self._of(session, f"SELECT {known} FROM sessions WHERE id = ?", hash, session)[0][0]:
+            return hash.hex()
         with self._db.writing():
             self._db.run(
                 "INSERT INTO givens VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 (number_of_session(self._db, session), hash, pack(given)),
             )
         return hash.hex()
+
+    def _of(self, session: str, sql: str, *values: object) -> list[Row]:
+        """What is known of a session that is there, in a row at least, by a single statement."""
+        if found := self._db.rows(sql, values):
+            return found
+        raise unknown(self._db, session)
 
     async def kept(self, session: str, hash: str) -> bytes:
         with self._db.reading():
