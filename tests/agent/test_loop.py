@@ -1,45 +1,15 @@
 """The loop against a real server: tools, refusals, interrupts, and going on afterwards."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import holdfast
-from holdfast.agent.loop import Agent, Happening
-from holdfast.agent.permissions import Permissions
-from holdfast.agent.tools import Toolbox
-from holdfast.engine.plugins import provider
-from holdfast.model.message import Message, ToolResult
+from holdfast.agent.happening import Happening
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
-
-FORMATS = {
-    "anthropic": ("anthropic", "claude-sonnet-4-6"),
-    "openai-responses": ("openai", "gpt-5"),
-    "openai-chat": ("openai", "gpt-4o"),
-    "gemini": ("google", "gemini-2.5-pro"),
-}
-
-
-@contextmanager
-def agent(
-    tmp_path: Path, server: StrictServer, format: str, allow: tuple[str, ...] = (), **named: Any
-) -> Iterator[Agent]:
-    name, model = FORMATS[format]
-    work = tmp_path / "work"
-    work.mkdir(exist_ok=True)
-    with holdfast.open(tmp_path / "log.db") as hf:
-        s = hf.session(model=model, directory=work)
-        with closing(provider(name, format, key="sk-test", url=server.url(name))) as to:
-            yield Agent(s, to, Toolbox(str(work)), rules=Permissions(allow=allow), **named)
-
-
-def results(made: Agent) -> list[ToolResult]:
-    bodies = [e.body for e in made.session.entries() if isinstance(e.body, Message)]
-    return [part for body in bodies for part in body.parts if isinstance(part, ToolResult)]
+from tests.agent.opening import FORMATS, agent, results
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -91,7 +91,7 @@ def test_a_conversation(talk: Terminal, tmp_path: Path) -> None:
     assert "**" not in seen
     talk.wait("of 1,000,000")  # the gauge
     talk.type("make a file")
-    talk.wait("allow write made.txt? [y/N]")
+    talk.wait("allow write made.txt? y / n / a = always here")
     talk.type("y")
     talk.wait("✓ 1 lines")
     assert (tmp_path / "work" / "made.txt").read_text() == "x"

@@ -1,20 +1,26 @@
 """The loop: ask the model, do what it asks for, until it has nothing more to ask.
 
 Rule 1: every call is answered, in the order it was asked: done, refused, or failed with words.
+        Calls that only look are made at the same time, those that change something one by one.
 Rule 2: an interrupt leaves a valid session: what was not done says so, and so does the turn.
 Rule 3: it ends: a turn has a greatest number of steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any, Final
 
-from msgspec import Struct
-
+from holdfast.agent import subtask
 from holdfast.agent.chatfiles import ChatFiles
-from holdfast.agent.permissions import Permissions, Verdict
+from holdfast.agent.happening import Happening, Onlooker
+from holdfast.agent.hooks import Hooks, Table
+from holdfast.agent.permissions import LOOKING, Asked, Judge, Permissions
+from holdfast.agent.shell import Interrupted
+from holdfast.agent.together import Together
 from holdfast.agent.tools import Toolbox
 from holdfast.core.ledger.arguments import arguments
 from holdfast.core.recall import recall_tools
@@ -34,21 +40,8 @@ ABORTED: Final = Text(
     scaffold="turn_aborted",
 )
 
-
-class Happening(Struct, frozen=True, kw_only=True):
-    """Something that happens in a turn, for whoever looks on."""
-
-    kind: str
-    """`delta`, `reply`, `call`, `result`, `refused` or `interrupted`."""
-    delta: Delta | None = None
-    entry: Entry | None = None
-    call: ToolCall | None = None
-    result: ToolResult | None = None
-
-
-Onlooker = Callable[[Happening], None]
-Asked = Callable[[ToolCall], bool]
-"""Asks the user whether a call may be made."""
+Placed = tuple[int, ToolCall]
+"""A call and its place among those of a reply."""
 
 
 class Agent:
@@ -63,21 +56,35 @@ class Agent:
         rules: Permissions,
         system: str = "",
         onlooker: Onlooker = lambda _: None,
-        ask: Asked = lambda _: False,
+        ask: Asked = lambda _: "no",
+        remember: Callable[[str], None] = lambda _: None,
         giving: dict[str, Any] | None = None,
+        hooks: Hooks | None = None,
+        stop: threading.Event | None = None,
+        within: str = "",
     ) -> None:
         self.session = session
         self.provider = provider
         self.toolbox = toolbox
-        self._rules = rules
+        self.allows: Callable[[ToolCall], bool] = Judge(rules, ask, remember).allows
         self._system = system
         self._tell = onlooker
-        self._ask = ask
         self.giving = giving or {}
         self.files = ChatFiles(toolbox.root)
+        self.hooks = hooks or Hooks(Table(), str(toolbox.root.path))
+        if not within:
+            self.hooks.tell = onlooker
+        self._stop = stop or threading.Event()
+        """Set when somebody has interrupted; only whoever works beside the main thread looks."""
+        self._within = within
+        """The conversation it works for, where it is a subtask's agent."""
+        self._begun = ""
+        """The session that has been begun, or gone on with."""
+        self._beside: Together[ToolResult] | None = None
 
     def turn(self, text: str, *media: Any) -> Entry | None:
         """Say something, and work until the model is done; the last reply."""
+        self._begin()
         self.session.user(text, *media)
         return self.go_on()
 
@@ -93,55 +100,137 @@ class Agent:
                 self._answer(body.calls)
         return last
 
+    def _begin(self) -> None:
+        """Let the hooks say what there is to say before the first word."""
+        if self._begun == self.session.id or self._within:
+            return
+        self._begun = self.session.id
+        how = "resume" if self.session.info.head else "new"
+        if told := self.hooks.started(self.session.id, how):
+            part = Text(wrap("system-reminder", told), scaffold="system-reminder")
+            self.session.append(Message("user", (part,)))
+        self._tell_problems()
+
+    def _tell_problems(self) -> None:
+        """Say what was wrong with hooks; they may have run in other threads."""
+        while self.hooks.problems:
+            self._tell(Happening(kind="warning", words=self.hooks.problems.pop(0)))
+
     def _reply(self) -> Entry:
         entry = self.session.speak(
             self.provider,
-            lambda delta: self._tell(Happening(kind="delta", delta=delta)),
+            self._hear,
             system=self._system,
-            tools=[*self.toolbox.tools(), *recall_tools()],
+            tools=self.tools(),
             chat_files=self.files.open_files(),
             sources=[self.files],
             **self.giving,
         )
         self._tell(Happening(kind="reply", entry=entry))
+        self._tell_problems()
         return entry
+
+    def tools(self) -> list[Any]:
+        """What it can do, as a model is told of it."""
+        apart = [] if self._within else [subtask.SUBTASK]
+        return [*self.toolbox.tools(), *recall_tools(), *apart]
+
+    def _hear(self, delta: Delta) -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        self._tell(Happening(kind="delta", delta=delta))
 
     def _answer(self, calls: tuple[ToolCall, ...]) -> None:
         """Answer every call of a reply, in one message; what an interrupt left is said to be so."""
-        results: list[ToolResult] = []
+        results: dict[int, ToolResult] = {}
         try:
-            for call in calls:
-                results.append(self._result(call))
+            for looks, several in groupby(enumerate(calls), lambda one: one[1].name in LOOKING):
+                for group in [list(several)] if looks else [[one] for one in several]:
+                    self._answer_some(group, results)
         finally:
-            done = {result.call for result in results}
-            left = [call for call in calls if call.id not in done]
-            undone = [ToolResult(c.id, "[interrupted]", error=True, name=c.name) for c in left]
-            self.session.append(tool(*results, *undone))
+            told = (results.get(n) or _interrupted(call) for n, call in enumerate(calls))
+            self.session.append(tool(*told))
 
-    def _result(self, call: ToolCall) -> ToolResult:
-        self._tell(Happening(kind="call", call=call))
-        result = self._done(call)
-        self._tell(Happening(kind="result", call=call, result=result))
-        return result
+    def _answer_some(self, calls: Sequence[Placed], results: dict[int, ToolResult]) -> None:
+        """Answer calls that may be made at the same time."""
+        allowed: list[Placed] = []
+        for place, call in calls:
+            self._tell(Happening(kind="call", call=call))
+            if self.allows(call):
+                allowed.append((place, call))
+            else:
+                self._tell(Happening(kind="refused", call=call))
+                results[place] = _failed(
+                    call, f"The user did not allow {call.name}. Do it another way, or ask them."
+                )
+        self._do(allowed, results)
+        for place, call in calls:
+            self._tell(Happening(kind="result", call=call, result=results[place]))
+        self._tell_problems()
+
+    def _do(self, calls: Sequence[Placed], results: dict[int, ToolResult]) -> None:
+        """Make calls: one here, several in threads; what has come when it is interrupted stays."""
+        if len(calls) == 1:
+            self._do_one(*calls[0], results)
+            return
+        stop = self._stop if self._within else threading.Event()
+        self._beside = Together([_job(self._seen, call) for _, call in calls], stop)
+        try:
+            self._beside.run()
+        finally:
+            for (place, _), found in zip(calls, self._beside.results, strict=True):
+                if found is not None:
+                    results[place] = found
+            self._beside = None
+
+    def _do_one(self, place: int, call: ToolCall, results: dict[int, ToolResult]) -> None:
+        try:
+            results[place] = self._done(call)
+        except Interrupted as stopped:
+            results[place] = _failed(call, stopped.output)
+            raise
+        results[place] = self.hooks.output(self.session.id, call, results[place])
+
+    def _seen(self, call: ToolCall) -> ToolResult:
+        return self.hooks.output(self.session.id, call, self._done(call))
 
     def _done(self, call: ToolCall) -> ToolResult:
-        if (recalled := self.session.answer(call)) is not None:
-            return recalled
         fields = arguments(call.input)
-        if self._verdict(call, fields) != "allow":
-            self._tell(Happening(kind="refused", call=call))
-            said = f"The user did not allow {call.name}. Do it another way, or ask them."
-            return ToolResult(call.id, said, error=True, name=call.name)
         try:
-            return ToolResult(call.id, self.toolbox.run(call.name, fields), name=call.name)
+            return self._recalled(call, fields) or ToolResult(
+                call.id, self._ran(call.name, fields), name=call.name
+            )
         except (HoldfastError, OSError, ValueError) as error:
-            return ToolResult(call.id, str(error), error=True, name=call.name)
+            return _failed(call, str(error))
 
-    def _verdict(self, call: ToolCall, fields: dict[str, Any]) -> Verdict:
-        verdict = self._rules.verdict(call.name, fields)
-        if verdict != "ask":
-            return verdict
-        return "allow" if self._ask(call) else "deny"
+    def _ran(self, name: str, fields: dict[str, Any]) -> str:
+        if name == subtask.SUBTASK.name and not self._within:
+            return subtask.done(fields, self._another)
+        return self.toolbox.run(name, fields)
+
+    def _recalled(self, call: ToolCall, fields: dict[str, Any]) -> ToolResult | None:
+        if call.name == "recall" and (told := subtask.recalled(self.session, fields)):
+            return ToolResult(call.id, told, name=call.name)
+        return self.session.answer(call)
+
+    def _another(self, words: str) -> Agent:
+        """An agent for a part of the work; what it tells and asks goes through the main thread."""
+        session, beside = self.session.subtask(words), self._beside
+        stop = beside.stop if beside else threading.Event()
+
+        def here(act: Callable[[], Any]) -> Any:
+            return beside.here(act) if beside else act()
+
+        def tell(what: Happening) -> None:
+            here(lambda: self._tell(_inside(what, session.id)))
+
+        made = Agent(
+            session, self.provider, Toolbox(str(self.toolbox.root.path), stop), rules=Permissions(),
+            system=self._system, onlooker=tell, giving=self.giving, hooks=self.hooks, stop=stop,
+            within=self.session.id,
+        )  # fmt: skip
+        made.allows = lambda call: here(lambda: self.allows(call))
+        return made
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -149,5 +238,24 @@ class Agent:
             yield
         except KeyboardInterrupt:
             self.session.append(Message("user", (ABORTED,)))
-            self._tell(Happening(kind="interrupted"))
+            if not self._within:
+                self._tell(Happening(kind="interrupted"))
             raise
+
+
+def _job(act: Callable[[ToolCall], ToolResult], call: ToolCall) -> Callable[[], ToolResult]:
+    return lambda: act(call)
+
+
+def _inside(what: Happening, session: str) -> Happening:
+    """What happens in a subtask, as the whole is told of it."""
+    return Happening(kind=what.kind, delta=what.delta, entry=what.entry, call=what.call,
+                     result=what.result, words=what.words, subtask=session)  # fmt: skip
+
+
+def _failed(call: ToolCall, words: str) -> ToolResult:
+    return ToolResult(call.id, words, error=True, name=call.name)
+
+
+def _interrupted(call: ToolCall) -> ToolResult:
+    return _failed(call, "[interrupted]")

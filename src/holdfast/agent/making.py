@@ -6,11 +6,14 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from holdfast.agent.happening import Happening, Onlooker
 from holdfast.agent.loop import Agent
 from holdfast.agent.permissions import permissions
 from holdfast.agent.prompt import SYSTEM, surroundings
+from holdfast.agent.remembering import remember
 from holdfast.agent.tools import Toolbox
 from holdfast.engine.doors import BlockingSession
+from holdfast.errors import HoldfastError
 from holdfast.ports import Provider
 
 
@@ -19,14 +22,23 @@ def agent(
 ) -> Agent:
     """The agent that works in a session's directory, or else in this one.
 
-    `seen` says who looks on and who is asked: `onlooker` and `ask` of an Agent.
+    `seen` says who looks on and who is asked: `onlooker`, `ask` and `hooks` of an Agent.
     """
-    directory = session.info.directory or os.getcwd()
+    directory, project = session.info.directory or os.getcwd(), session.info.project
+    tell: Onlooker = seen.get("onlooker", lambda _: None)
+
+    def remembered(rule: str) -> None:
+        try:
+            remember(project, rule)
+        except (HoldfastError, OSError, ValueError) as error:
+            tell(Happening(kind="warning", words=f"not remembered: {error}"))
+
     return Agent(
         session,
         provider,
         Toolbox(directory),
-        rules=permissions(session.info.project, allow),
+        rules=permissions(project, allow),
+        remember=remembered,
         system=SYSTEM,
         giving={"model": model, "context": surroundings(directory)},
         **seen,

@@ -1,26 +1,37 @@
 """What the agent may do without asking: rules of the user's own, never of a repository.
 
 A rule is `tool` or `tool:pattern`, the pattern matching the path or the command. Of several that
-match, deny beats ask beats allow. What no rule names is asked, but for looking around.
+match, deny beats ask beats allow. What no rule names is asked, but for looking around; the answer
+`always` becomes a rule for the project, in the user's own file.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from holdfast.core.ledger.arguments import arguments
 from holdfast.errors import Misuse
 from holdfast.files import config_home
+from holdfast.model.message import ToolCall
 
 Verdict = Literal["allow", "ask", "deny"]
+Leave = Literal["yes", "no", "always"]
+Asked = Callable[[ToolCall], Leave]
+"""Asks the user whether a call may be made."""
 
-HARMLESS: Final = frozenset({"read", "grep", "glob", "list", "todo", "recall", "search_history"})
-"""Tools that only look: they need no leave."""
+LOOKING: Final = frozenset({"read", "grep", "glob", "list", "recall", "search_history", "subtask"})
+"""Tools that only look, a subtask's own calls being asked for one by one."""
+
+HARMLESS: Final = LOOKING | {"todo"}
+"""Tools that need no leave."""
 
 
 class Permissions(Struct, frozen=True, kw_only=True):
@@ -32,14 +43,52 @@ class Permissions(Struct, frozen=True, kw_only=True):
 
     def verdict(self, tool: str, fields: dict[str, Any]) -> Verdict:
         """What is to be done with a call."""
-        subject = str(fields.get("command") or fields.get("path") or fields.get("pattern") or "")
         order: tuple[tuple[Verdict, tuple[str, ...]], ...] = (
             ("deny", self.deny), ("ask", self.ask), ("allow", self.allow),
         )  # fmt: skip
         for verdict, rules in order:
-            if any(_matches(rule, tool, subject) for rule in rules):
+            if any(_matches(rule, tool, _subject(fields)) for rule in rules):
                 return verdict
         return "allow" if tool in HARMLESS else "ask"
+
+
+class Judge:
+    """Who says whether a call may be made: the rules, and where they are silent the user."""
+
+    def __init__(
+        self,
+        rules: Permissions,
+        ask: Asked = lambda _: "no",
+        remember: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.rules = rules
+        self._ask = ask
+        self._remember = remember
+
+    def allows(self, call: ToolCall) -> bool:
+        """Whether a call may be made."""
+        fields = arguments(call.input)
+        verdict = self.rules.verdict(call.name, fields)
+        if verdict != "ask":
+            return verdict == "allow"
+        told = self._ask(call)
+        if told == "always":
+            self._allow(rule_for(call.name, fields))
+        return told != "no"
+
+    def _allow(self, rule: str) -> None:
+        self.rules = replace(self.rules, allow=(*self.rules.allow, rule))
+        self._remember(rule)
+
+
+def rule_for(tool: str, fields: dict[str, Any]) -> str:
+    """The rule that allows a call for good: a command as it is, any other tool as a whole."""
+    command = str(fields.get("command") or "")
+    return f"{tool}:{re.sub(r'[*?[]', lambda found: f'[{found[0]}]', command)}" if command else tool
+
+
+def _subject(fields: dict[str, Any]) -> str:
+    return str(fields.get("command") or fields.get("path") or fields.get("pattern") or "")
 
 
 def _matches(rule: str, tool: str, subject: str) -> bool:
@@ -51,13 +100,18 @@ def _matches(rule: str, tool: str, subject: str) -> bool:
 
 def permissions(project: str, allow: Sequence[str] = (), file: Path | None = None) -> Permissions:
     """The user's rules for everywhere and for one project, and what this run allows besides."""
-    told = _read(file or config_home() / "permissions.toml")
+    told = read(file or place())
     own = told.get("projects", {}).get(project, {}) if project else {}
     return Permissions(
         allow=(*_rules(told, "allow"), *_rules(own, "allow"), *allow),
         ask=(*_rules(told, "ask"), *_rules(own, "ask")),
         deny=(*_rules(told, "deny"), *_rules(own, "deny")),
     )
+
+
+def place() -> Path:
+    """Where the rules are."""
+    return config_home() / "permissions.toml"
 
 
 def _rules(told: dict[str, Any], name: str) -> list[str]:
@@ -67,7 +121,8 @@ def _rules(told: dict[str, Any], name: str) -> list[str]:
     return [str(one) for one in rules]
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read(file: Path) -> dict[str, Any]:
+    """What a file of rules says; nothing where there is none."""
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:

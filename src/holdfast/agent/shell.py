@@ -1,7 +1,7 @@
 """Running a command for the agent: bounded in time and output, without our keys.
 
-A command is killed with all it started when its time is up. Its output is taken as it comes, head
-and tail where it is long, and its exit status stands in the last line.
+A command is killed with all it started when its time is up, or when somebody interrupts. Its output
+is taken as it comes, head and tail where it is long, and its exit status stands in the last line.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from contextlib import suppress
-from typing import Final
+from typing import IO, Final, NamedTuple
 
 from holdfast.engine.settings import KEYS
 
@@ -20,32 +21,81 @@ HEAD: Final = 200_000
 TAIL: Final = 200_000
 """So many bytes of an output's beginning and end are kept."""
 
+TICK: Final = 0.05
+"""How long it is between two looks at whether somebody has interrupted, in seconds."""
 
-def run(command: str, directory: str, seconds: int) -> str:
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody interrupted a command; what it had said until then is kept."""
+
+    def __init__(self, output: str) -> None:
+        self.output = output
+        super().__init__()
+
+
+class Ended(NamedTuple):
+    """How a command ended: what it said, and its status; None where its time was up."""
+
+    output: str
+    errors: str
+    status: int | None
+
+
+def run(command: str, directory: str, seconds: int, stop: threading.Event | None = None) -> str:
     """What a command says, and how it ended."""
+    ended = ran(command, directory, max(seconds, 1), stop=stop)
+    how = f"stopped after {seconds} s" if ended.status is None else f"exit status {ended.status}"
+    return f"{ended.output}[{how}]"
+
+
+def ran(
+    command: str,
+    directory: str,
+    seconds: float,
+    *,
+    told: bytes = b"",
+    apart: bool = False,
+    stop: threading.Event | None = None,
+) -> Ended:
+    """Run a command to its end; `told` is its input, and `apart` keeps its errors to themselves."""
     started = subprocess.Popen(
         ["/bin/sh", "-c", command],
         cwd=directory,
         env=without_keys(),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if told else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE if apart else subprocess.STDOUT,
         start_new_session=True,
     )
-    kept = Kept()
-    reader = threading.Thread(target=_read, args=(started, kept), daemon=True)
-    reader.start()
+    output, errors = Kept(), Kept()
+    threads = [threading.Thread(target=_read, args=(started.stdout, output), daemon=True)]
+    if apart:
+        threads.append(threading.Thread(target=_read, args=(started.stderr, errors), daemon=True))
+    if told:
+        threads.append(threading.Thread(target=_tell, args=(started.stdin, told), daemon=True))
     try:
-        started.wait(timeout=max(seconds, 1))
-        ended = f"exit status {started.returncode}"
-    except subprocess.TimeoutExpired:
-        ended = f"stopped after {seconds} s"
-    finally:
-        _kill(started)
-        reader.join(2)  # what is still in the pipe is part of the answer
-        if started.stdout is not None:
-            started.stdout.close()
-    return f"{kept.text()}[{ended}]"
+        for thread in threads:
+            thread.start()
+        status = _waited(started, seconds, stop)
+    except KeyboardInterrupt:
+        _end(started, threads)
+        raise Interrupted(f"{output.text()}[interrupted]") from None
+    _end(started, threads)
+    return Ended(output.text(), errors.text(), status)
+
+
+def _waited(
+    started: subprocess.Popen[bytes], seconds: float, stop: threading.Event | None
+) -> int | None:
+    """How it ended; None where its time was up."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        try:
+            return started.wait(timeout=min(left, TICK) if stop else left)
+        except subprocess.TimeoutExpired:
+            if stop and stop.is_set():
+                raise KeyboardInterrupt from None
+    return None
 
 
 def without_keys() -> dict[str, str]:
@@ -82,15 +132,23 @@ class Kept:
         return text if not text or text.endswith("\n") else f"{text}\n"
 
 
-def _read(started: subprocess.Popen[bytes], kept: Kept) -> None:
-    assert started.stdout is not None
+def _read(pipe: IO[bytes], kept: Kept) -> None:
     with suppress(ValueError, OSError):
-        while data := os.read(started.stdout.fileno(), 65_536):
+        while data := os.read(pipe.fileno(), 65_536):
             kept.take(data)
 
 
-def _kill(started: subprocess.Popen[bytes]) -> None:
+def _tell(pipe: IO[bytes], told: bytes) -> None:
+    with suppress(ValueError, OSError), pipe:  # a command need not listen
+        pipe.write(told)
+
+
+def _end(started: subprocess.Popen[bytes], threads: list[threading.Thread]) -> None:
     """End a command with all that it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(started.pid, signal.SIGKILL)
     started.wait()
+    for thread in filter(threading.Thread.is_alive, threads):
+        thread.join(2)  # what is still in a pipe is part of the answer
+    for pipe in filter(None, (started.stdout, started.stderr)):
+        pipe.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -33,8 +34,9 @@ SECONDS: Final = 10.0
 class Toolbox:
     """The tools of an agent that works in one directory."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, stop: threading.Event | None = None) -> None:
         self.root = Root(directory)
+        self._stop = stop
         self.todo: list[dict[str, str]] = []
 
     def tools(self) -> list[Tool]:
@@ -78,7 +80,9 @@ class Toolbox:
         return f"changed {path} in {many} place{'s' if many > 1 else ''} ({changed(text, after)})"
 
     def shell(self, fields: dict[str, Any]) -> str:
-        return run(fields["command"], str(self.root.path), _number(fields, "timeout", 120))
+        return run(
+            fields["command"], str(self.root.path), _number(fields, "timeout", 120), self._stop
+        )
 
     def glob(self, fields: dict[str, Any]) -> str:
         pattern = fields["pattern"]

@@ -50,9 +50,9 @@ def announce(hf: Holdfast, session: Session) -> None:
     say(name, "bold")
     amount = many(session.head - session.fork, "entry")
     say(f"  {amount}, {size(own.size())} will go.")
-    if session.parent:
+    if session.fork:
         say(f"  The first {session.fork} stay in {session.parent}.")
-    for fork in hf.forks(session):
+    for fork in filter(lambda one: one.fork, hf.forks(session)):
         shared = many(fork.fork, "entry")
         say(f"  Fork {fork.id} keeps its copy of the first {shared}.")
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from holdfast.cli.terminal import console, fitted, neutral
 
 if TYPE_CHECKING:
-    from holdfast.agent.loop import Happening
+    from holdfast.agent.happening import Happening
+    from holdfast.agent.permissions import Leave
     from holdfast.model.message import ToolCall, ToolResult
 
+_LEAVES: dict[str, Leave] = {"y": "yes", "a": "always"}
 SUBJECTS = ("command", "path", "pattern", "handle", "query")
 
 
@@ -43,12 +45,15 @@ class Screen:
             self._finish()
             self._line("interrupted; nothing was lost", "yellow")
 
-    def may(self, call: ToolCall) -> bool:
-        """Ask whether a call may be made."""
+    def may(self, call: ToolCall) -> Leave:
+        """Ask whether a call may be made; silence is no."""
         self.rest()
-        words = fitted(_told(call), max(self.console.width - 20, 20))
-        answer = input(f"  allow {words}? [y/N] ").strip().lower()
-        return answer in ("y", "yes")
+        words = fitted(_told(call), max(self.console.width - 42, 20))
+        try:
+            answer = input(f"  allow {words}? y / n / a = always here ").strip().lower()
+        except EOFError:
+            answer = ""
+        return _LEAVES.get(answer[:1], "no")
 
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""

@@ -219,7 +219,7 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
         session.model,
         many(session.head, "entry"),
         f"changed {ago(session.updated)}",
-        f"forked from {session.parent} at {session.fork}" if session.parent else "",
+        _whence(session),
         "archived" if session.archived else "",
         f"as it was at {look.view.last}" if look.view.last < session.head else "",
     )
@@ -230,6 +230,13 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
     if look.earlier:
         yield Piece("", indent=0)
         yield Piece(f"… {many(look.earlier, 'earlier entry')}; --last 0 shows all", "dim", 0)
+
+
+def _whence(session: Session) -> str:
+    """Where a session came from, where it came from another."""
+    if not session.parent:
+        return ""
+    return f"{'forked' if session.fork else 'begun'} from {session.parent} at {session.fork}"
 
 
 def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool) -> Iterator[Piece]:

@@ -274,6 +274,14 @@ class BlockingSession:
         """A session of its own that shares this one up to an entry."""
         return BlockingSession(drive(self._inner.fork(at)))
 
+    def subtask(self, title: str) -> BlockingSession:
+        """A session of its own for a part of the work: it knows whose it is, and shares no word."""
+        return BlockingSession(drive(self._inner.subtask(title)))
+
+    def child(self, id: str) -> BlockingSession:
+        """The session of a subtask of this one, to be looked into."""
+        return BlockingSession(drive(self._inner.child(id)))
+
     def rename(self, title: str) -> Session:
         """Give it another title."""
         return drive(self._inner.rename(title))

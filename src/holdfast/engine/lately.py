@@ -54,6 +54,6 @@ async def line(session: OpenSession) -> AsyncIterator[Session]:
     """The session, and those it was forked from, nearest first."""
     home = await session.refresh()
     yield home
-    while home.parent:
+    while home.parent and home.fork:  # a subtask shares nothing with whose it is
         home = await session.store.sessions.session(home.parent)
         yield home

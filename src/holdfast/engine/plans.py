@@ -130,13 +130,15 @@ async def apply(session: OpenSession, made: Plan) -> Entry:
         )
     after = made.stays + taken(made) if not made.clears else 0
     try:
-        return await session.append(made.marker(after), epoch=made.epoch)
+        entry = await session.append(made.marker(after), epoch=made.epoch)
     except Conflict as stale:
         stale.args = (
             f"the plan no longer holds: entry {stale.found} changed the window of {session.id} "
             "since it was made, so nothing was done; do it again",
         )
         raise
+    await session.upkeep.applied(entry)
+    return entry
 
 
 async def undo(session: OpenSession, marker: str | int = "") -> Entry:

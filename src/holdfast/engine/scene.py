@@ -85,7 +85,8 @@ class Scene:
         """The view once a marker stands, or would stand."""
         if not write:
             return self._as_if(view, marker)
-        await self.session.append(marker, epoch=view.folded.epoch)
+        entry = await self.session.append(marker, epoch=view.folded.epoch)
+        await self.session.upkeep.applied(entry)
         return await self.session.view()
 
     async def assembled(self, view: View, around: Surroundings, budget: Budget) -> Assembled:

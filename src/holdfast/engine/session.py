@@ -78,6 +78,8 @@ class OpenSession(Writer):
         self.viewed = self._view
         self.resumed = session.head > 0
         """Whether it was there before, and no window has been prepared since it was opened."""
+        self.cause = "turn"
+        """Why its calls are made, as their rows say."""
         self.spawn, self.pause = engine.spawn, engine.pause
         self.again = lambda: OpenSession(engine, self._session, "raise", upkeep=upkeep)
 
@@ -318,6 +320,20 @@ class OpenSession(Writer):
         last = self._session.head if at == "" else await self.seq(at)
         forked = await self._forked(last)
         return OpenSession(self._engine, forked, self._on_conflict, upkeep=self.upkeep)
+
+    async def subtask(self, title: str) -> OpenSession:
+        """A session of its own for a part of the work: it knows whose it is, and shares no word."""
+        begun = OpenSession(self._engine, await self._forked(0), upkeep=self.upkeep)
+        begun.cause = "subtask"
+        await begun.rename(f"subtask: {title}")
+        return begun
+
+    async def child(self, id: str) -> OpenSession:
+        """The session of a subtask of this one, to be looked into."""
+        found = await self._engine.resolve(id)
+        if found.parent != self.id or found.fork:
+            raise Unknown("subtask", id, (), "It is none of this session's.")
+        return OpenSession(self._engine, found)
 
     async def rename(self, title: str) -> Session:
         """Give it another title."""

@@ -56,7 +56,7 @@ async def _spoken(
     options: dict[str, Any],
 ) -> Entry:
     request = window.request(provider.format, **{"stream": True, **options})
-    flow = await _begun(session, provider, request)
+    flow = await _begun(session, provider, request, hear)
     decoder = codec(provider.format).decoder()
     entry, broken = None, None
     try:
@@ -77,7 +77,9 @@ async def _spoken(
     return entry
 
 
-async def _begun(session: OpenSession, provider: Provider, request: dict[str, Any]) -> Flow:
+async def _begun(
+    session: OpenSession, provider: Provider, request: dict[str, Any], hear: Heard | None
+) -> Flow:
     """Send it; what passes by itself is waited for."""
     wait = FIRST_PAUSE
     for _ in range(TRIES - 1):
@@ -87,7 +89,10 @@ async def _begun(session: OpenSession, provider: Provider, request: dict[str, An
             told = later.after if isinstance(later, Throttled) else None
             if told is not None and told > LONGEST_PAUSE:
                 raise
+            pause = wait if told is None else told
+            if hear:
+                hear(Delta(waiting=pause))
             if session.pause:
-                await session.pause(wait if told is None else told)
+                await session.pause(pause)
             wait = min(wait * 2, LONGEST_PAUSE)
     return await provider.begin(request)

@@ -238,6 +238,7 @@ class Turns:
         call = Call(
             id=session.new_id(),
             session=session.id,
+            cause=session.cause,
             started=sent.started if sent else now,
             ended=now,
             provider=reply.provider,

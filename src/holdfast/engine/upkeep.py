@@ -2,6 +2,7 @@
 
 A hook sees each compaction before it happens. It may add context for whoever writes the summary (by
 returning text), replace the summary (by writing the plan's own), or veto it (by returning False).
+One that has a method `after` is told of the marker that a compaction became.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from holdfast.errors import HoldfastError, Misuse
+from holdfast.model.log import Entry
 from holdfast.model.plan import Plan
 
 Voice = Callable[[Any], Any]
@@ -69,12 +71,18 @@ class Upkeep(Struct, frozen=True, kw_only=True):
                 added.append(told)
         return "\n".join(added)
 
+    async def applied(self, marker: Entry) -> None:
+        """Tell the hooks that want to know what a compaction became."""
+        for hook in self.hooks:
+            if after := getattr(hook, "after", None):
+                await _asked(after, marker)
 
-async def _asked(hook: Hook, plan: Plan) -> str | Literal[False] | None:
+
+async def _asked(hook: Callable[[Any], Any], about: Any) -> str | Literal[False] | None:
     """What one hook says; what it must not say, or that it failed, is told as such."""
     name = getattr(hook, "__name__", type(hook).__name__)
     try:
-        told: Any = hook(plan)
+        told: Any = hook(about)
         told = await told if inspect.isawaitable(told) else told
     except HoldfastError:
         raise

@@ -100,6 +100,8 @@ class Delta(Struct, frozen=True, omit_defaults=True, kw_only=True):
     input: str = ""
     """A piece of a tool call's input."""
     index: int = 0
+    waiting: float = 0.0
+    """So many seconds until the provider is asked again; nothing of the reply has come yet."""
 
 
 class Edit(Struct, frozen=True, omit_defaults=True, kw_only=True):

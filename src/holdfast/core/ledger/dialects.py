@@ -81,7 +81,7 @@ TOOLS: Final[dict[str, Reading]] = {
     **_tools("bash", Reading(deed="run", subject=_LINE)),
     **_tools("grep glob list", Reading(deed="look", subject=("pattern", *_PATH))),
     **_tools("todowrite todo", Reading(deed="plan", content=("todos", "steps"))),
-    **_tools("task", Reading(deed="delegate", subject=("description", "prompt"))),
+    **_tools("task subtask", Reading(deed="delegate", subject=("description", "prompt"))),
     **_tools("question", Reading(deed="ask")),
 }  # fmt: skip
 

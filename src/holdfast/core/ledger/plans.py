@@ -14,7 +14,7 @@ from holdfast.model.ledger import Decision, Ledger, Outcome, Pending, Plan, Prog
 
 _STEP = ("content", "step", "description", "text", "title", "subject", "task")
 _NUMBER = re.compile(r"#(\S+?) created")
-_AGENT = re.compile(r"\bagentId: ?([\w-]+)")
+_AGENT = re.compile(r"(?:\bagentId: ?|\[subtask )([\w-]+)")
 _ANSWERED = re.compile(r"\"([^\"\n]+)\"=\"([^\"\n]*)\"")
 _MARKED = re.compile(
     r"^[ \t>*#-]*(?:\*\*)?(?:decision|decided|entscheidung|décision|decisión|决定|決定|结论)"
