@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import open_async as open_async
     from holdfast.engine.session import OpenSession as OpenSession
     from holdfast.errors import HoldfastError as HoldfastError
+    from holdfast.model.caps import Caps as Caps
     from holdfast.model.message import Media as Media
     from holdfast.model.message import Message as Message
     from holdfast.model.message import Reasoning as Reasoning
@@ -28,6 +29,7 @@ _HOMES = {
     "holdfast.engine.session": ("OpenSession",),
     "holdfast.core.recall": ("recall_tools",),
     "holdfast.errors": ("HoldfastError",),
+    "holdfast.model.caps": ("Caps",),
     "holdfast.model.message": (
         "Message", "Text", "Reasoning", "ToolCall", "ToolResult", "Media", "assistant", "user",
     ),

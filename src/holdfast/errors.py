@@ -6,6 +6,7 @@ HoldfastError
 │   │   └── Ambiguous   a beginning that fits several             → give more letters
 │   └── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
 ├── OverBudget          it does not fit, even compacted           → shorten what it names
+├── Capped              the next call would reach a cap           → raise the cap, or stop here
 ├── Refused             a request that a provider would refuse    → report it: this should not be
 ├── StoreError          the store could not do it; nothing was half done
 │   ├── Conflict        someone appended first                    → load again, or go on in a fork
@@ -66,6 +67,19 @@ class Unsafe(Misuse):
 
 class OverBudget(HoldfastError):
     """What must be sent does not fit the model, even after everything else has left."""
+
+
+class Capped(HoldfastError):
+    """The next call would reach a cap, so it was not made; money in billionths of a US dollar."""
+
+    def __init__(self, of: str, *, cap: int, spent: int, price: int) -> None:
+        self.of, self.cap, self.spent, self.price = of, cap, spent, price
+        whose = "this session has" if of == "session" else "today's sessions have"
+        super().__init__(
+            f"{whose} cost {spent / 1e9:.4f} USD, the next call is about {price / 1e9:.4f} more, "
+            f"and {cap / 1e9:g} is the cap; raise it with --cap-{of}, or under [caps] in "
+            "settings.toml"
+        )
 
 
 class StoreError(HoldfastError):
@@ -159,6 +173,10 @@ class Garbled(ProviderError):
 
 class AssumedModel(UserWarning):
     """Told once: nobody has said how much a model holds, so a small window is assumed."""
+
+
+class UnpricedModel(UserWarning):
+    """Told once where there is a cap: nobody knows what a model costs, so no cap holds for it."""
 
 
 class SessionForked(UserWarning):

@@ -13,9 +13,9 @@ from holdfast.model.job import Job
 from holdfast.model.log import Draft, Entry, Head, PartRef, Session
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Call, Delta, Reply
+from holdfast.model.reply import By, Call, Delta, Reply, Spent
 from holdfast.model.search import Hit, Query
-from holdfast.model.span import Spans
+from holdfast.model.span import OPEN, Spans
 from holdfast.model.store import Changes, Erased, Expect, Finding, Page
 from holdfast.model.window import Count, Options, SectionName, Tier, Violation, Window
 
@@ -109,8 +109,13 @@ class Calls(Protocol):
         """The calls begun last, newest first."""
         ...
 
-    async def spent(self, session: str) -> int:
-        """What its calls have cost, in billionths of a US dollar, where prices are known."""
+    async def spent(
+        self, session: str = "", *, since: int = 0, until: int = OPEN, by: Sequence[By] = ()
+    ) -> tuple[Spent, ...]:
+        """What calls took that were begun from `since` on and before `until`, summed.
+
+        Of one session, or else of all; told apart as `by` says, otherwise in one sum.
+        """
         ...
 
     async def keep(self, session: str, given: bytes) -> str:

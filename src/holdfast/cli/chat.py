@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.capping import cap_options
 from holdfast.cli.options import Asked, common, find, newest
 
 if TYPE_CHECKING:
@@ -23,9 +24,16 @@ if TYPE_CHECKING:
 @click.option("-r", "--resume", metavar="SESSION", default="", help="Go on with this session.")
 @click.option("--allow", metavar="TOOL", multiple=True,
               help="A tool it may use without asking, as in 'shell:git *'.")  # fmt: skip
+@cap_options
 @common
 def chat(
-    asked: Asked, model: str, policy: str, going_on: bool, resume: str, allow: tuple[str, ...]
+    asked: Asked,
+    model: str,
+    policy: str,
+    going_on: bool,
+    resume: str,
+    allow: tuple[str, ...],
+    caps: dict[str, float | None],
 ) -> None:
     """Talk to a model in this directory; it may use tools, and nothing said is ever lost."""
     from holdfast.agent.voice import Voice
@@ -40,6 +48,7 @@ def chat(
         session = resumed or hf.session(
             model=chosen.model, directory=os.getcwd(), policy=policy, summariser=voice
         )
+        session.capped(**caps)
         with closing(chosen.open()) as provider:
             _talk(hf, session, provider, chosen, allow, loaded=resumed is not None)
 
@@ -64,9 +73,10 @@ def _talk(
     from holdfast.agent.making import agent
     from holdfast.cli.conversation import Conversation
     from holdfast.cli.screen import Screen
-    from holdfast.errors import AssumedModel
+    from holdfast.errors import AssumedModel, UnpricedModel
 
-    warnings.simplefilter("ignore", AssumedModel)  # the chat says it in its own words
+    for told in (AssumedModel, UnpricedModel):
+        warnings.simplefilter("ignore", told)  # the chat says it in its own words
     screen = Screen()
     made = agent(session, provider, chosen.model, allow, onlooker=screen.show, ask=screen.may)
     Conversation(hf, made, screen, chosen).hold(loaded=loaded)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.terminal import fitted, neutral
+from holdfast.model.caps import Caps
 
 if TYPE_CHECKING:
     from holdfast.agent.loop import Agent
     from holdfast.agent.whom import Whom
     from holdfast.cli.screen import Screen
     from holdfast.engine.doors import Holdfast
+    from holdfast.errors import Capped
 
 GAUGE = 20
 """How many characters the gauge of the window has."""
@@ -56,6 +59,9 @@ class Conversation:
             self.screen.say(_SMALL, "dim")
         if loaded:
             self.screen.say(_loaded(session), "dim")
+        if session.caps != Caps() and not session.catalogue.profile(self.whom.model).prices:
+            told = f"no price is known of {self.whom.model}, so no cap holds for it"
+            self.screen.say(told, "yellow")
         self.screen.say(
             "/help shows what else can be typed; Ctrl-C interrupts, Ctrl-D leaves", "dim"
         )
@@ -73,19 +79,41 @@ class Conversation:
         return True
 
     def _turn(self, text: str) -> None:
-        from holdfast.errors import HoldfastError
+        from functools import partial
+
+        said = _with_pictures(text, self.agent.session.info.directory)
+        self._worked(partial(self.agent.turn, *said))
+
+    def _worked(self, work: Callable[[], object]) -> None:
+        """Let the agent work; what goes wrong is said, and a cap is asked about."""
+        from holdfast.errors import Capped, HoldfastError
 
         self.screen.busy("thinking…")
         try:
-            self.agent.turn(*_with_pictures(text, self.agent.session.info.directory))
+            work()
         except KeyboardInterrupt:
             pass
+        except Capped as capped:
+            if self._goes_on(capped):
+                self._worked(self.agent.go_on)
         except HoldfastError as error:
             self.screen.rest()
             self.screen.say(f"error: {neutral(str(error))}", "red")
         finally:
             self.screen.rest()
             self._used = ""
+
+    def _goes_on(self, capped: Capped) -> bool:
+        """Whether somebody lets the session spend more than its cap."""
+        from holdfast.cli.capping import raised
+
+        self.screen.say(neutral(str(capped).partition("; ")[0]), "yellow")
+        if not self.screen.agreed("go on?"):
+            self.screen.say("paused; what was said is kept, and nothing was sent", "yellow")
+            return False
+        new = raised(self.agent.session, capped)
+        self.screen.say(f"the cap of the {capped.of} is ${new:,.2f} now", "dim")
+        return True
 
     def _command(self, command: str) -> None:
         """Run a command of the user's own, and let the model know of it."""

@@ -9,6 +9,8 @@ import click
 from holdfast.cli.options import Asked, common, find
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from holdfast.engine.costs import Costs
 
 GROUPS = ("day", "model", "session", "project", "cause")
@@ -17,35 +19,77 @@ GROUPS = ("day", "model", "session", "project", "cause")
 @click.command()
 @click.option("--by", type=click.Choice(GROUPS), default="day", show_default=True,
               help="How calls are grouped; a cause is a turn, a summary, notes…")  # fmt: skip
+@click.option("--session", metavar="SESSION", default="", help="Only calls of this session.")
 @click.option("--project", metavar="PATH", default=None, help="Only sessions of this project.")
+@click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
+@click.option("--until", metavar="DAY", default="", help="Only up to this day, and with it.")
+@click.option("--models", is_flag=True, help="Each group by model as well.")
 @common
-def cost(asked: Asked, by: str, project: str | None) -> None:
+def cost(
+    asked: Asked,
+    by: str,
+    session: str,
+    project: str | None,
+    since: str,
+    until: str,
+    models: bool,
+) -> None:
     """What every call has cost, those beside the turns included."""
     from holdfast.cli.terminal import emit
 
     with asked.open() as hf:
-        found = hf.costs(by, project=project)  # type: ignore[arg-type]
+        found = hf.costs(
+            by,  # type: ignore[arg-type]
+            project=project,
+            session=find(hf, session).id if session else "",
+            **_times(since, until),
+        )
     if asked.json:
         for one in found:
             emit(_value(one, by))
     else:
-        _draw(found, by)
+        _draw(found, by, models=models)
+
+
+def _times(since: str, until: str) -> dict[str, int]:
+    """From the beginning of one day to the end of another, where this program runs."""
+    from datetime import timedelta
+
+    told = {"since": _day(since), "until": _day(until)}
+    if told["until"]:
+        told["until"] += timedelta(days=1)
+    return {name: int(day.astimezone().timestamp() * 1_000) for name, day in told.items() if day}
+
+
+def _day(word: str) -> Any:
+    from datetime import datetime
+
+    from holdfast.errors import Misuse
+
+    try:
+        return datetime.strptime(word, "%Y-%m-%d") if word else None  # noqa: DTZ007 - local
+    except ValueError:
+        raise Misuse(f"{word!r} is no day; write it as 2026-03-31") from None
 
 
 def _value(one: Costs, by: str) -> dict[str, Any]:
     usage = one.usage
-    return {
+    told = {
         by: one.name, "calls": one.calls, "failed": one.failed, "cost_usd": one.cost / 1e9,
         "unpriced_calls": one.unpriced, "input_tokens": usage.input,
         "cache_read_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write,
         "output_tokens": usage.output, "api_ms": one.milliseconds,
     }  # fmt: skip
+    if by != "model":
+        told["models"] = [_value(model, "model") for model in one.models]
+    return told
 
 
-def _draw(found: list[Costs], by: str) -> None:
+def _draw(found: list[Costs], by: str, *, models: bool) -> None:
     from rich.table import Table
 
-    from holdfast.cli.terminal import fitted, print_table, say
+    from holdfast.cli.terminal import print_table, say
+    from holdfast.engine.costs import total
 
     if not found:
         say("No call was recorded yet; s.reply(…) and holdfast chat record them.")
@@ -55,15 +99,25 @@ def _draw(found: list[Costs], by: str) -> None:
     for name in ("calls", "fresh", "cached", "written", "output", "USD"):
         table.add_column(name, justify="right")
     for one in found:
-        usage = one.usage
-        numbers = (one.calls, usage.input, usage.cache_read, usage.cache_write, usage.output)
-        price = f"{one.cost / 1e9:.4f}" + ("*" if one.unpriced else "")
-        table.add_row(fitted(one.name, 26), *(f"{n:,}" for n in numbers), price)
+        _row(table, one)
+        for model in one.models if models else ():
+            _row(table, model, within="  ")
+    whole = total(found)
+    _row(table, whole, style="bold")
     print_table(table)
-    whole = sum(one.cost for one in found) / 1e9
-    say(f"in all {whole:.4f} USD")
-    if any(one.unpriced for one in found):
-        say("* of some calls no price is known; they are not in it", "dim")
+    if whole.unpriced:
+        calls = "1 call" if whole.unpriced == 1 else f"{whole.unpriced:,} calls"
+        say(f"* no price is known of {calls}: what they cost is not in it", "dim")
+
+
+def _row(table: Table, one: Costs, *, within: str = "", style: str = "") -> None:
+    from holdfast.cli.terminal import fitted
+
+    usage = one.usage
+    numbers = (one.calls, usage.input, usage.cache_read, usage.cache_write, usage.output)
+    price = f"{one.cost / 1e9:.4f}" + ("*" if one.unpriced else "")
+    named = within + fitted(one.name, 26 - len(within))
+    table.add_row(named, *(f"{n:,}" for n in numbers), price, style=style)
 
 
 @click.command("status-line")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.capping import cap_options
 from holdfast.cli.options import Asked, common, find, newest
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--allow", metavar="TOOL", multiple=True,
               help="A tool it may use: write, edit, shell, or as in 'shell:git *'.")  # fmt: skip
 @click.option("--stream-json", is_flag=True, help="One JSON value for everything that happens.")
+@cap_options
 @common
 def run(
     asked: Asked,
@@ -35,6 +37,7 @@ def run(
     resume: str,
     allow: tuple[str, ...],
     stream_json: bool,
+    caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
     from holdfast.agent.making import agent
@@ -44,7 +47,7 @@ def run(
 
     text = _prompt(prompt)
     with closing(Voice()) as voice, asked.open(make=True) as hf:
-        session = _session(hf, model, policy, going_on, resume, voice)
+        session = _session(hf, model, policy, going_on, resume, voice).capped(**caps)
         chosen = whom(model or session.info.model)
         with closing(chosen.open()) as provider:
             seen = {"onlooker": _told} if stream_json else {}

@@ -55,6 +55,15 @@ class Screen:
             answer = ""
         return _LEAVES.get(answer[:1], "no")
 
+    def agreed(self, question: str) -> bool:
+        """Whether somebody says yes; an end of what is typed is a no."""
+        self.rest()
+        try:
+            answer = input(f"  {question} [y/N] ").strip().lower()
+        except EOFError:
+            return False
+        return answer in ("y", "yes")
+
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""
         if self._spinner is None:

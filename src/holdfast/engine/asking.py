@@ -13,10 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.budget import budget as allot
+from holdfast.core.caps import dearest
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import BOUND, estimate
 from holdfast.core.price import cost
-from holdfast.engine.costs import calls_of
+from holdfast.engine import caps
 from holdfast.engine.replies import read_reply
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, Overflow
@@ -135,18 +136,13 @@ class Guard:
             failed += 1
         if failed >= max(self._breaker, 1) and 0 <= session.now() - (calls[0].ended or 0) < COOLED:
             return f"the last {failed} maintenance calls failed"
-        upkeep = await self._upkeep()
-        turns = await session.store.calls.spent(session.id) - upkeep
+        spent = await session.store.calls.spent(session.id, by=("cause",))
+        upkeep = sum(one.cost for one in spent if one.cause in CAUSES)
+        turns = sum(one.cost for one in spent) - upkeep
         most = FREE + int(turns * self._spend)
         if upkeep > most:
             return f"maintenance has cost {upkeep / 1e9:.4f} USD, and {most / 1e9:.4f} is the most"
         return ""
-
-    async def _upkeep(self) -> int:
-        """What maintenance has cost in all."""
-        session = self._session
-        spent = [one async for one in calls_of(session.store, session.id) if one.cause in CAUSES]
-        return sum(call.cost or 0 for call in spent)
 
 
 async def ask(
@@ -154,8 +150,20 @@ async def ask(
 ) -> Answer:
     """Ask, and record the call however it ends; whatever fails is an answer that says so.
 
-    An answer that is not `sound` counts as a call that failed.
+    An answer that is not `sound` counts as a call that failed. What could reach a cap is not asked.
     """
+    sure = max(question.profile.ratio, 1.0) * (1 + BOUND)
+    most = (int(question.tokens * sure), question.max_tokens)
+    if why := await caps.why_not(session, question.profile, *most):
+        return Answer(error=why)
+    held = dearest(question.profile, *most) or 0
+    with session.held.holding(session.id, held):
+        return await _heard(session, question, sound)
+
+
+async def _heard(
+    session: OpenSession, question: Question, sound: Callable[[Answer], bool] | None
+) -> Answer:
     started = session.now()
     try:
         voice = session.upkeep.voice

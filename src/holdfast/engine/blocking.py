@@ -15,6 +15,7 @@ from holdfast.engine.threaded import drive, drive_all
 from holdfast.engine.turns import Asking
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
+from holdfast.model.caps import Caps
 from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult
@@ -64,6 +65,16 @@ class BlockingSession:
     def counter(self, vocabulary: str) -> Counter:
         """What counts exactly with a vocabulary."""
         return self._inner.counter(vocabulary)
+
+    @property
+    def caps(self) -> Caps:
+        """What may be spent."""
+        return self._inner.caps
+
+    def capped(self, session: float | None = None, day: float | None = None) -> BlockingSession:
+        """Change what may be spent, in US dollars; None leaves a cap as it is."""
+        self._inner.capped(session, day)
+        return self
 
     def now(self) -> int:
         """The time, as a label."""

@@ -9,14 +9,27 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.model.log import Session
-from holdfast.model.reply import Call, Usage
+from holdfast.model.reply import By as Apart
+from holdfast.model.reply import Call, Spent, Usage
+from holdfast.model.span import OPEN
 from holdfast.ports import Store
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
 By = Literal["day", "model", "session", "project", "cause"]
+
+FAILED = ("failed", "aborted")
+"""How calls end that were cut short, or brought nothing."""
+
+APART: dict[By, Apart] = {
+    "day": "quarter",
+    "model": "model",
+    "session": "session",
+    "project": "session",
+    "cause": "cause",
+}
+"""What a store tells calls apart by, so that they can be grouped."""
 
 
 class Costs(Struct, frozen=True, kw_only=True):
@@ -32,20 +45,51 @@ class Costs(Struct, frozen=True, kw_only=True):
     """Calls that no price is known for."""
     milliseconds: int = 0
     """How long the provider took, all calls together."""
+    models: tuple[Costs, ...] = ()
+    """The same by model, the dearest first; empty in a group of models."""
 
 
-async def costs(engine: Engine, by: By, *, project: str | None = None) -> list[Costs]:
-    """What was spent, group by group, the dearest first; days in their order."""
+async def costs(
+    engine: Engine,
+    by: By,
+    *,
+    project: str | None = None,
+    session: str = "",
+    since: int = 0,
+    until: int = OPEN,
+) -> list[Costs]:
+    """What was spent, group by group, the dearest first; days in their order.
+
+    `since` and `until` are times in ms; a call belongs to the time it was begun at.
+    """
+    apart: set[Apart] = {APART[by], "model", "outcome"}
+    projects: dict[str, str] = {}
+    if by == "project" or project is not None:
+        apart.add("session")
+        projects = {one.id: one.project async for one in engine.every_session()}
+    sums = await engine.store.calls.spent(session, since=since, until=until, by=sorted(apart))
     found: dict[str, Costs] = {}
-    async for session in engine.every_session():
-        if project is not None and session.project != project:
-            continue
-        async for call in calls_of(engine.store, session.id):
-            name = _name(by, session, call)
-            found[name] = _with(found.get(name) or Costs(name=name), call)
-    if by == "day":
-        return sorted(found.values(), key=lambda one: one.name)
-    return sorted(found.values(), key=lambda one: (-one.cost, -one.usage.total, one.name))
+    for one in sums:
+        if project is None or projects.get(one.session) == project:
+            name = _name(by, one, projects)
+            found[name] = _with(found.get(name) or Costs(name=name), one, within=by != "model")
+    return _in_order(found, by)
+
+
+def total(found: list[Costs]) -> Costs:
+    """All groups in one."""
+    whole = Costs(name="in all")
+    for one in found:
+        whole = replace(
+            whole,
+            calls=whole.calls + one.calls,
+            failed=whole.failed + one.failed,
+            usage=whole.usage + one.usage,
+            cost=whole.cost + one.cost,
+            unpriced=whole.unpriced + one.unpriced,
+            milliseconds=whole.milliseconds + one.milliseconds,
+        )
+    return whole
 
 
 async def calls_of(store: Store, session: str) -> AsyncIterator[Call]:
@@ -57,24 +101,47 @@ async def calls_of(store: Store, session: str) -> AsyncIterator[Call]:
         after = page[-1].id
 
 
-def _name(by: By, session: Session, call: Call) -> str:
+def day_of(started: int) -> str:
+    """The calendar day of a time in ms, where this program runs."""
+    return datetime.fromtimestamp(started / 1_000, UTC).astimezone().strftime("%Y-%m-%d")
+
+
+def midnight(now: int) -> int:
+    """When the calendar day of a time began where this program runs, in ms."""
+    local = datetime.fromtimestamp(now / 1_000, UTC).astimezone().replace(tzinfo=None)
+    begun = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    return int(begun.astimezone().timestamp() * 1_000)
+
+
+def _name(by: By, one: Spent, projects: dict[str, str]) -> str:
     if by == "day":
-        local = datetime.fromtimestamp(call.started / 1_000, UTC).astimezone()
-        return local.strftime("%Y-%m-%d")
-    if by == "session":
-        return session.id
-    names = {"model": call.model, "project": session.project, "cause": call.cause}
-    return names[by] or "unknown"
+        return day_of(one.quarter)
+    if by == "project":
+        return projects.get(one.session) or "unknown"
+    return {"session": one.session, "model": one.model, "cause": one.cause}[by] or "unknown"
 
 
-def _with(one: Costs, call: Call) -> Costs:
-    took = (call.ended or call.started) - call.started
+def _with(group: Costs, one: Spent, *, within: bool) -> Costs:
+    """A group with some more calls, those of each model apart where that says anything."""
+    models = group.models
+    if within:
+        known = {each.name: each for each in models}
+        name = one.model or "unknown"
+        known[name] = _with(known.get(name) or Costs(name=name), one, within=False)
+        models = tuple(_in_order(known, "model"))
     return replace(
-        one,
-        calls=one.calls + 1,
-        failed=one.failed + (call.outcome in ("failed", "aborted")),
-        usage=one.usage + call.usage,
-        cost=one.cost + (call.cost or 0),
-        unpriced=one.unpriced + (call.cost is None),
-        milliseconds=one.milliseconds + max(took, 0),
+        group,
+        calls=group.calls + one.calls,
+        failed=group.failed + (one.calls if one.outcome in FAILED else 0),
+        usage=group.usage + one.usage,
+        cost=group.cost + one.cost,
+        unpriced=group.unpriced + one.unpriced,
+        milliseconds=group.milliseconds + one.milliseconds,
+        models=models,
     )
+
+
+def _in_order(found: dict[str, Costs], by: By) -> list[Costs]:
+    if by == "day":
+        return sorted(found.values(), key=lambda one: one.name)
+    return sorted(found.values(), key=lambda one: (-one.cost, -one.usage.total, one.name))

@@ -32,8 +32,10 @@ from holdfast.engine.threaded import (
 )
 from holdfast.engine.upkeep import Hook, Voice
 from holdfast.errors import Misuse
+from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.search import Hit
+from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding
 from holdfast.ports import Catalogue, Counter, Store
 
@@ -66,15 +68,18 @@ class Holdfast:
         summariser: Voice | None = None,
         weak_model: str = "",
         hooks: Sequence[Hook] = (),
+        cap: float | None = None,
     ) -> BlockingSession:
         """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
 
         `summariser` answers questions on the side, first as `weak_model` where one is named;
         without one, summaries are made without a model. `hooks` see each compaction beforehand.
+        `cap` is what it may cost in US dollars: the next call is refused as Capped before it is.
         """
         opened = self.engine.session(
             id, model=model, directory=directory, title=title, policy=policy,
             on_conflict=on_conflict, summariser=summariser, weak_model=weak_model, hooks=hooks,
+            cap=cap,
         )  # fmt: skip
         return BlockingSession(drive(opened))
 
@@ -116,9 +121,18 @@ class Holdfast:
         """Find what was said, everywhere or in one session; nothing older is out of reach."""
         return drive(self.engine.search(words, session=session, role=role, limit=limit))
 
-    def costs(self, by: By, *, project: str | None = None) -> list[Costs]:
+    def costs(
+        self,
+        by: By,
+        *,
+        project: str | None = None,
+        session: str = "",
+        since: int = 0,
+        until: int = OPEN,
+    ) -> list[Costs]:
         """What calls have cost, by day, model, session, project or cause; background ones too."""
-        return drive(self.engine.costs(by, project=project))
+        found = self.engine.costs(by, project=project, session=session, since=since, until=until)
+        return drive(found)
 
     def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
@@ -198,10 +212,16 @@ class AsyncHoldfast(Engine):
         await asyncio.to_thread(self.close)
 
 
-def open(url: str | PathLike[str] | None = None, *, endpoint: Counter | None = None) -> Holdfast:
+def open(
+    url: str | PathLike[str] | None = None,
+    *,
+    endpoint: Counter | None = None,
+    caps: Caps | None = None,
+) -> Holdfast:
     """Open a store for blocking use: a path, a URL, or the default one.
 
-    `endpoint` counts for a provider by asking it, where an estimate is too near the limit.
+    `endpoint` counts for a provider by asking it, where an estimate is too near the limit. `caps`
+    is what may be spent, where that is not what the settings say.
     """
     chosen = settings(str(url) if url else None)
     clock = SystemClock()
@@ -213,6 +233,7 @@ def open(url: str | PathLike[str] | None = None, *, endpoint: Counter | None = N
     engine = Engine(
         store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,
         endpoint=endpoint, voice=spoken, spawn=beside.spawn, pause=beside.pause,
+        caps=caps or chosen.caps,
     )  # fmt: skip
     return Holdfast(engine, beside)
 
@@ -221,9 +242,14 @@ class open_async:
     """Open a store for an event loop: `await open_async(url)` or `async with open_async(url)`."""
 
     def __init__(
-        self, url: str | PathLike[str] | None = None, *, endpoint: Counter | None = None
+        self,
+        url: str | PathLike[str] | None = None,
+        *,
+        endpoint: Counter | None = None,
+        caps: Caps | None = None,
     ) -> None:
         self._url = url
+        self._caps = caps
         self._endpoint = endpoint
         self._opened: AsyncHoldfast | None = None
 
@@ -245,5 +271,5 @@ class open_async:
         return AsyncHoldfast(
             cast(Store, Threaded(store)) if store.blocking else store,
             clock=clock, ids=Ulids(clock), lock=asyncio.Lock, secrets=chosen.secrets,
-            endpoint=self._endpoint,
+            endpoint=self._endpoint, caps=self._caps or chosen.caps,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Protocol
 from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
+from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
@@ -17,10 +18,11 @@ from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
+from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.message import Message, Text
 from holdfast.model.search import Hit, Query
-from holdfast.model.span import Span
+from holdfast.model.span import OPEN, Span
 from holdfast.model.store import Erased, Finding, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store
 
@@ -29,6 +31,9 @@ SHORTEST_PREFIX = 6
 
 OPENING = (Span(1, 12),)
 """Where the first words of a session are looked for: behind what a program says of itself."""
+
+
+NO_CAPS = Caps()
 
 
 class Lock(Protocol):
@@ -63,6 +68,7 @@ class Engine:
         voice: Callable[[Voice], Heard] | None = None,
         spawn: Callable[[Work], None] | None = None,
         pause: Callable[[float], Awaitable[None]] | None = None,
+        caps: Caps = NO_CAPS,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -76,6 +82,8 @@ class Engine:
         """Run work beside the turns, and wait a little: as the door does it, if it does."""
         self.voice = voice
         """Calls whoever writes summaries, in the door's colour."""
+        self.caps, self.held = caps, Held()
+        """What may be spent, and what is held for calls under way."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
@@ -100,11 +108,13 @@ class Engine:
         summariser: Voice | None = None,
         weak_model: str = "",
         hooks: Sequence[Hook] = (),
+        cap: float | None = None,
     ) -> OpenSession:
         """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
 
         `summariser` answers questions on the side, first as `weak_model` where one is named;
         without one, summaries are made without a model. `hooks` see each compaction beforehand.
+        `cap` is what it may cost in US dollars: the next call is refused as Capped before it is.
         """
         if on_conflict not in ("fork", "raise"):
             raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
@@ -114,7 +124,8 @@ class Engine:
             if model or directory or title or policy != "holdfast":
                 raise Misuse(_RESUMED)
             found = await self.resolve(id)
-            return OpenSession(self, found, on_conflict, await self._spent(found), upkeep)
+            opened = OpenSession(self, found, on_conflict, await self._spent(found), upkeep)
+            return opened.capped(session=cap)
         where, project = _places(directory)
         made = await self.store.sessions.create(
             Session(
@@ -127,10 +138,10 @@ class Engine:
                 policy=policy_name(policy),
             )
         )
-        return OpenSession(self, made, on_conflict, upkeep=upkeep)
+        return OpenSession(self, made, on_conflict, upkeep=upkeep).capped(session=cap)
 
     async def _spent(self, session: Session) -> int:
-        return await self.store.calls.spent(session.id)
+        return (await self.store.calls.spent(session.id))[0].cost
 
     async def resolve(self, id: str) -> Session:
         """The session of an id, or of the one id that begins so."""
@@ -199,9 +210,21 @@ class Engine:
             Query(words=words, session=inside, role=role, limit=limit)
         )
 
-    async def costs(self, by: By, *, project: str | None = None) -> list[Costs]:
-        """What calls have cost, by day, model, session, project or cause; background ones too."""
-        return await costs(self, by, project=project)
+    async def costs(
+        self,
+        by: By,
+        *,
+        project: str | None = None,
+        session: str = "",
+        since: int = 0,
+        until: int = OPEN,
+    ) -> list[Costs]:
+        """What calls have cost, by day, model, session, project or cause; background ones too.
+
+        `since` and `until` are times in ms: calls that were begun from the one on and before the
+        other.
+        """
+        return await costs(self, by, project=project, session=session, since=since, until=until)
 
     async def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""

@@ -21,7 +21,7 @@ from holdfast.core.explain import (
 from holdfast.core.fold import in_force
 from holdfast.core.price import dollars
 from holdfast.engine.counting import Counting
-from holdfast.engine.lately import given_now, given_of, line, newest_call
+from holdfast.engine.lately import BESIDE, given_now, given_of, line, newest_call
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation
 from holdfast.engine.scene import markers
@@ -252,7 +252,7 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
         first = first or page[0].started
         for call in page:
             total, spent = total + call.usage, spent + (call.cost or 0)
-            last = call if call.cause == "turn" else last
+            last = call if call.cause not in BESIDE and call.outcome != "failed" else last
         after = page[-1].id
     last = last or await newest_call(session)
     model = (await _model_of(session, last) if last else "") or session.info.model

@@ -17,16 +17,34 @@ if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
 
 
+BESIDE = frozenset({"summary", "verify", "notes", "title", "keep-warm"})
+"""Why calls are made beside the conversation: none of them shows how full its window is."""
+
+
 async def newest_call(session: OpenSession) -> Call | None:
     """The call that was made last in a session's line."""
     last = session.info.head
     async for home in line(session):
-        calls = await session.store.calls.newest(home.id)
-        found = next((call for call in calls if call.head <= last), None)
-        if found:
+        if found := await _newest(session, home.id, last):
             return found
         last = min(last, home.fork)
     return None
+
+
+async def _newest(session: OpenSession, home: str, last: int) -> Call | None:
+    """The newest call of one session that answered, and took no later entry into account."""
+    limit, seen = 8, -1
+    while True:
+        calls = await session.store.calls.newest(home, limit)
+        if found := next((call for call in calls if _answered(call) and call.head <= last), None):
+            return found
+        if len(calls) in (seen, 0):
+            return None
+        limit, seen = limit * 8, len(calls)
+
+
+def _answered(call: Call) -> bool:
+    return call.cause not in BESIDE and call.outcome != "failed"
 
 
 async def given_of(session: OpenSession, call: Call) -> Given:

@@ -33,6 +33,7 @@ from holdfast.engine.visible import Visible
 from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
+from holdfast.model.caps import Caps
 from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import (
     Context,
@@ -81,7 +82,27 @@ class OpenSession(Writer):
         self.cause = "turn"
         """Why its calls are made, as their rows say."""
         self.spawn, self.pause = engine.spawn, engine.pause
-        self.again = lambda: OpenSession(engine, self._session, "raise", upkeep=upkeep)
+        self._caps, self.held = engine.caps, engine.held
+        """What may be spent from here on, and what is held for calls under way."""
+        self.again = self._again
+
+    def _again(self) -> OpenSession:
+        """The same session as another writer holds it, for work beside the turns."""
+        other = OpenSession(self._engine, self._session, "raise", upkeep=self.upkeep)
+        other._caps = self._caps
+        return other
+
+    @property
+    def caps(self) -> Caps:
+        """What may be spent, in US dollars."""
+        return self._caps
+
+    def capped(self, session: float | None = None, day: float | None = None) -> OpenSession:
+        """Change what may be spent, in US dollars; None leaves a cap as it is."""
+        told = {"session": session, "day": day}
+        changes = {name: value for name, value in told.items() if value is not None}
+        self._caps = replace(self._caps, **changes) if changes else self._caps
+        return self
 
     @property
     def catalogue(self) -> Catalogue:

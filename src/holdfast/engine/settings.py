@@ -9,10 +9,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from holdfast.errors import Misuse, Unknown
 from holdfast.files import config_home, data_home
+from holdfast.model.caps import Caps
 
 KEYS = (
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY",
@@ -22,6 +24,13 @@ KEYS = (
 """Variables that may hold a key of ours; their values never enter the log."""
 
 
+class StatusLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What draws the line below what is typed in a chat."""
+
+    command: str = ""
+    """A command line that gets the state as JSON; empty for our own line."""
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -29,6 +38,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Where the log is kept: a path, or a URL such as sqlite:///log.db."""
     secrets: tuple[str, ...] = ()
     """Values that are replaced wherever they turn up in what is appended."""
+    caps: Caps = Caps()
+    """What may be spent."""
+    status: StatusLine = StatusLine()
 
 
 def settings(store: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -38,7 +50,12 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
     named = env.get("HOLDFAST_STORE", "")  # blank is what a script makes of a variable not set
     chosen = store or named * bool(named.strip()) or told.get("store") or str(default_store(env))
     secrets = tuple(dict.fromkeys(value for name in KEYS if len(value := env.get(name, "")) >= 8))
-    return Settings(store=chosen, secrets=secrets)
+    return Settings(
+        store=chosen,
+        secrets=secrets,
+        caps=told.get("caps", Caps()),
+        status=told.get("status", StatusLine()),
+    )
 
 
 def policy_name(named: str) -> str:
@@ -51,7 +68,11 @@ def default_store(environ: Mapping[str, str] | None = None) -> Path:
     return data_home(environ) / "holdfast.db"
 
 
-def _read(file: Path) -> dict[str, str]:
+TABLES: dict[str, type[Struct]] = {"caps": Caps, "status": StatusLine}
+"""The settings that are tables of their own."""
+
+
+def _read(file: Path) -> dict[str, Any]:
     try:
         told: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
@@ -63,7 +84,15 @@ def _read(file: Path) -> dict[str, str]:
         if name not in known:
             near = tuple(get_close_matches(name, known, 1))
             raise Unknown("setting", name, near, f"it is in {file}")
-    for name, value in told.items():
-        if not isinstance(value, str):
-            raise Misuse(f"{file}: {name} must be a text in quotes, not {value!r}")
-    return told
+    return {name: _value(file, name, value) for name, value in told.items()}
+
+
+def _value(file: Path, name: str, value: Any) -> Any:
+    if name in TABLES:
+        try:
+            return msgspec.convert(value, TABLES[name])
+        except msgspec.ValidationError as wrong:
+            raise Misuse(f"{file}: [{name}] cannot be read ({wrong}); mend it") from wrong
+    if not isinstance(value, str):
+        raise Misuse(f"{file}: {name} must be a text in quotes, not {value!r}")
+    return value

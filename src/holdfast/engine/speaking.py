@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
+from holdfast.core.caps import dearest
 from holdfast.engine.plugins import codec
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
 from holdfast.model.log import Entry
@@ -40,12 +41,25 @@ async def speak(
     """Prepare the window, send it, and append what comes back."""
     window = await session.window(**asking)
     try:
-        return await _spoken(session, provider, window, hear, options or {})
+        return await _held(session, provider, window, hear, options or {})
     except (Overflow, Rejected) as refusal:
         if await session.refused(str(refusal), provider=provider.name) is None:
             raise
     window = await session.window(**asking)
-    return await _spoken(session, provider, window, hear, options or {})
+    return await _held(session, provider, window, hear, options or {})
+
+
+async def _held(
+    session: OpenSession,
+    provider: Provider,
+    window: PreparedWindow,
+    hear: Heard | None,
+    options: dict[str, Any],
+) -> Entry:
+    """The same with its price held, so that nothing beside it takes what is left of a cap."""
+    price = dearest(window.profile, window.count.most) or 0
+    with session.held.holding(session.id, price):
+        return await _spoken(session, provider, window, hear, options)
 
 
 async def _spoken(
@@ -72,6 +86,7 @@ async def _spoken(
         if reply.message.parts:
             entry = await session.turns.record(reply, provider.format)
     if entry is None:
+        await session.turns.failed(reply, provider.format)
         said = reply.error or "it ended before a word had come"
         raise broken or Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
     return entry

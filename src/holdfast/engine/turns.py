@@ -14,7 +14,7 @@ from holdfast.core.limits import limit_in
 from holdfast.core.price import cost
 from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
-from holdfast.engine import surround
+from holdfast.engine import caps, surround
 from holdfast.engine.lately import given_now
 from holdfast.engine.overbudget import floor_error
 from holdfast.engine.prepare import Preparation, Prepared
@@ -30,7 +30,7 @@ from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Call, Reply
+from holdfast.model.reply import Call, Outcome, Reply
 from holdfast.model.span import Span
 from holdfast.model.window import Options, Tool
 
@@ -118,6 +118,8 @@ class Turns:
             await _fitting(trial, policy, write=False, compact=compact)
         ready = await _fitting(turn, policy, write=write, compact=compact)
         session.resumed = session.resumed and not write
+        if write:
+            await caps.check(session, profile, ready.window.tokens.most)
         kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
         made = PreparedWindow(
             ready.window,
@@ -230,12 +232,31 @@ class Turns:
 
     async def record(self, reply: Reply, format: str = "", *, key: str = "") -> Entry:
         """Append a decoded reply with its call; with a key, once however often it is told."""
+        call = self._call(reply, format, "aborted" if reply.stop == "aborted" else "done")
+        session = self._session
+        return await session.append(
+            reply.message,
+            key=key,
+            provider=reply.provider,
+            model=call.model,
+            request=reply.request,
+            completed=reply.stop != "aborted",
+            call=call,
+        )
+
+    async def failed(self, reply: Reply, format: str) -> None:
+        """Keep the row of a call that brought no word: it may have been paid for all the same."""
+        call = self._call(reply, format, "failed")
+        await self._session.store.calls.record(call)
+        self._session.spent += call.cost or 0
+
+    def _call(self, reply: Reply, format: str, outcome: Outcome) -> Call:
         session, sent = self._session, self._sent.get(format)
         self._sent = {}
         now = session.now()
-        model = reply.model or session.info.model
+        model = reply.model or (sent.window.window.model if sent else "") or session.info.model
         profile = session.catalogue.profile(model) if model else None
-        call = Call(
+        return Call(
             id=session.new_id(),
             session=session.id,
             cause=session.cause,
@@ -248,7 +269,7 @@ class Turns:
             iterations=reply.iterations,
             cost=cost(reply.usage, profile) if profile else None,
             price_version=profile.price_version if profile else "",
-            outcome="aborted" if reply.stop == "aborted" else "done",
+            outcome=outcome,
             stop=reply.stop,
             request_hash=sent.window.hash(sent.format, sent.options) if sent else "",
             format=sent.format if sent else "",
@@ -257,15 +278,6 @@ class Turns:
             estimated=sent.window.estimated if sent else 0,
             head=sent.window.head if sent else 0,
             epoch=sent.window.folded.epoch if sent else 0,
-        )
-        return await session.append(
-            reply.message,
-            key=key,
-            provider=reply.provider,
-            model=model,
-            request=reply.request,
-            completed=reply.stop != "aborted",
-            call=call,
         )
 
 

@@ -90,6 +90,34 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The newest marker that the prompt took into account."""
 
 
+By = Literal["session", "model", "cause", "outcome", "quarter"]
+"""What calls can be told apart by when they are summed."""
+
+QUARTER = 15 * 60_000
+"""A quarter of an hour, in ms: every time zone in use differs from the others by whole ones, so
+that days anywhere are sums of quarters."""
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """What some calls took together: those that are alike in what they were told apart by."""
+
+    session: str = ""
+    model: str = ""
+    cause: str = ""
+    outcome: str = ""
+    quarter: int = 0
+    """When the quarter of an hour began in which they did, in ms."""
+    calls: int = 0
+    unpriced: int = 0
+    """Calls that no price is known for."""
+    cost: int = 0
+    """In billionths of a US dollar, of the others."""
+    usage: Usage = Usage()
+    """The four buckets; what is an 'of which' of one of them is left out."""
+    milliseconds: int = 0
+    """How long they took, one after the other."""
+
+
 class Delta(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A piece of a reply as it arrives, for whoever is looking on."""
 

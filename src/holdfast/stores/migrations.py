@@ -33,7 +33,17 @@ def m0003_search(db: Database, words: dict[str, str]) -> None:
         db.run(statement)
 
 
-MIGRATIONS: tuple[Step, ...] = (m0001_the_log, m0002_calls_and_jobs, m0003_search)
+def m0004_calls_by_time(db: Database, words: dict[str, str]) -> None:
+    """What a day has cost is known without reading every other day."""
+    db.run("CREATE INDEX calls_by_time ON calls (started, cost)")
+
+
+MIGRATIONS: tuple[Step, ...] = (
+    m0001_the_log,
+    m0002_calls_and_jobs,
+    m0003_search,
+    m0004_calls_by_time,
+)
 
 
 def migrate(db: Database, words: dict[str, str], now: int, where: str) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
 from holdfast.errors import Unknown
-from holdfast.model.reply import Call
+from holdfast.model.reply import QUARTER, By, Call, Spent
+from holdfast.model.span import OPEN
 
 from .shelf import Shelf
 
@@ -35,8 +38,20 @@ class MemoryCalls:
         begun = await self.calls(session, limit=2**31)
         return begun[::-1][:limit]
 
-    async def spent(self, session: str) -> int:
-        return sum(call.cost or 0 for call in await self.calls(session, limit=2**31))
+    async def spent(
+        self, session: str = "", *, since: int = 0, until: int = OPEN, by: Sequence[By] = ()
+    ) -> tuple[Spent, ...]:
+        with self._shelf.lock:
+            if session:
+                self._shelf.session(session)
+            known = [call for call in self._shelf.calls.values() if since <= call.started < until]
+        own = [call for call in known if not session or call.session == session]
+        found = {} if by else {(): Spent()}
+        for call in own:
+            apart = {name: _apart(call, name) for name in by}
+            key = tuple(apart.values())
+            found[key] = _with(found.get(key) or Spent(**apart), call)
+        return tuple(found.values())
 
     async def keep(self, session: str, given: bytes) -> str:
         hash = sha256(given).hexdigest()
@@ -51,6 +66,22 @@ class MemoryCalls:
             if (session, hash) not in self._shelf.givens:
                 raise Unknown("kept text", hash)
             return self._shelf.givens[session, hash]
+
+
+def _apart(call: Call, name: By) -> Any:
+    return call.started // QUARTER * QUARTER if name == "quarter" else getattr(call, name)
+
+
+def _with(sum: Spent, call: Call) -> Spent:
+    used = replace(call.usage, reasoning=0, cache_write_long=0)
+    return replace(
+        sum,
+        calls=sum.calls + 1,
+        unpriced=sum.unpriced + (call.cost is None),
+        cost=sum.cost + (call.cost or 0),
+        usage=sum.usage + used,
+        milliseconds=sum.milliseconds + max((call.ended or call.started) - call.started, 0),
+    )
 
 
 def record(shelf: Shelf, call: Call) -> Call:

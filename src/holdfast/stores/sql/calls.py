@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from holdfast.errors import Corrupt, Unknown
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.reply import Call
+from holdfast.model.reply import QUARTER, By, Call, Spent, Usage
+from holdfast.model.span import OPEN
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import number_of_session, unknown
 from holdfast.stores.sql.rows import GARBLED, pack, unpack
@@ -18,6 +21,30 @@ _UPSERT = (
     "cache_write = excluded.cache_write, output = excluded.output, cost = excluded.cost, "
     "request = excluded.request, data = excluded.data"
 )
+
+
+_SUMS = (
+    "count(*), count(*) - count(cost), coalesce(sum(cost), 0), coalesce(sum(input), 0), "
+    "coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0), "
+    "coalesce(sum(CASE WHEN ended > started THEN ended - started ELSE 0 END), 0)"
+)
+
+
+def _member(name: str, absent: str) -> str:
+    """A member of a call's row; bytes, since it may be any text."""
+    text = "CAST(calls.data AS TEXT)"
+    found = f"CASE WHEN json_valid({text}) THEN json_extract({text}, '$.{name}') END"
+    return f"CAST(coalesce({found}, '{absent}') AS BLOB)"
+
+
+_APART: dict[By, str] = {
+    "session": "sessions.id",
+    "model": _member("model", ""),
+    "cause": _member("cause", "turn"),
+    "outcome": _member("outcome", "running"),
+    "quarter": f"calls.started / {QUARTER} * {QUARTER}",
+}
+"""What each word that calls are told apart by is in SQL."""
 
 
 class SqlCalls:
@@ -52,10 +79,21 @@ class SqlCalls:
         )
         return tuple(_call(data) for (data,) in found if data is not None)
 
-    async def spent(self, session: str) -> int:
-        cost = "(SELECT sum(cost) FROM calls WHERE session = sessions.n)"
-        found = self._of(session, f"SELECT coalesce({cost}, 0) FROM sessions WHERE id = ?", session)
-        return int(found[0][0])
+    async def spent(
+        self, session: str = "", *, since: int = 0, until: int = OPEN, by: Sequence[By] = ()
+    ) -> tuple[Spent, ...]:
+        names = tuple(dict.fromkeys(by))
+        with self._db.reading():
+            number = number_of_session(self._db, session) if session else None
+            own = "calls.session = ? AND " if session else ""
+            of = () if number is None else (number,)
+            rows = self._db.rows(
+                f"SELECT {_SUMS}{''.join(f', {_APART[name]}' for name in names)} FROM calls "
+                f"{'JOIN sessions ON sessions.n = calls.session ' if 'session' in names else ''}"
+                f"WHERE {own}started >= ? AND started < ?{_grouped(len(names))}",
+                (*of, since, until),
+            )
+        return tuple(_spent(row, names) for row in rows)
 
     async def keep(self, session: str, given: bytes) -> str:
         hash = wire.digest(given)
@@ -109,6 +147,28 @@ def record(db: Database, number: int, call: Call) -> Call:
     )  # fmt: skip
     failpoint("call.after_record")
     return merged
+
+
+def _grouped(many: int) -> str:
+    """The end of a query of sums: the first column that tells apart stands behind eight sums."""
+    return f" GROUP BY {', '.join(str(9 + n) for n in range(many))}" if many else ""
+
+
+def _spent(row: Row, names: Sequence[By]) -> Spent:
+    calls, unpriced, cost, *used, took = row[:8]
+    usage = dict(zip(("input", "cache_read", "cache_write", "output"), used, strict=True))
+    apart = {
+        name: value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+        for name, value in zip(names, row[8:], strict=True)
+    }
+    return Spent(
+        calls=calls,
+        unpriced=unpriced,
+        cost=cost,
+        usage=Usage(**usage),
+        milliseconds=took,
+        **apart,
+    )
 
 
 def _request(call: Call) -> bytes | None:

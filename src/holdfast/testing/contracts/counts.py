@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from holdfast.engine.doors import drive
 from holdfast.errors import Unknown
 from holdfast.model.log import PartRef
+from holdfast.model.reply import QUARTER, By, Spent, Usage
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.ports import Store
-from holdfast.testing.factories import append, call, start
+from holdfast.testing.factories import NOON, append, call, start
 
 from .base import Contract
 
@@ -44,10 +48,44 @@ class CountsContract(Contract):
 
     def test_what_a_session_has_spent_is_the_sum_of_its_calls(self, store: Store) -> None:
         id, other = start(store), start(store)
-        assert drive(store.calls.spent(id)) == 0
+        assert drive(store.calls.spent(id)) == (Spent(),)
         for session, cost in ((id, 5), (id, None), (id, 2**40), (other, 9)):
             drive(store.calls.record(call(session, cost=cost)))
-        assert drive(store.calls.spent(id)) == 2**40 + 5
+        (spent,) = drive(store.calls.spent(id))
+        assert (spent.cost, spent.calls, spent.unpriced) == (2**40 + 5, 3, 1)
+        assert drive(store.calls.spent())[0].calls == 4
+        with pytest.raises(Unknown):
+            drive(store.calls.spent("nobody"))
+
+    def test_what_was_spent_is_told_apart_as_asked(self, store: Store) -> None:
+        id, other = start(store), start(store)
+        late = NOON + QUARTER
+        odd = "m\0\ud800é"
+        made = [
+            call(id, model="m", cost=1, ended=NOON + 4, outcome="done", usage=Usage(input=3)),
+            call(id, model=odd, cost=2, cause="notes", started=late, ended=late - 9),
+            call(other, model="m", outcome="failed", usage=Usage(output=5, reasoning=2)),
+        ]
+        for one in made:
+            drive(store.calls.record(one))
+
+        def found(by: Sequence[By], **of: Any) -> dict[tuple[Any, ...], Spent]:
+            spent = drive(store.calls.spent(**of, by=by))
+            return {tuple(getattr(one, name) for name in by): one for one in spent}
+
+        assert {key: one.cost for key, one in found(("model",)).items()} == {("m",): 1, (odd,): 2}
+        assert set(found(("cause", "outcome"))) == {
+            ("turn", "done"),
+            ("notes", "running"),
+            ("turn", "failed"),
+        }
+        first, second = NOON // QUARTER * QUARTER, late // QUARTER * QUARTER
+        assert set(found(("session", "quarter"))) == {(id, first), (id, second), (other, first)}
+        assert found(("model",), session=other)[("m",)].usage == Usage(output=5)
+        assert found(("model",))[("m",)].milliseconds == 4
+        assert set(found(("model",), since=late)) == {(odd,)}
+        assert set(found(("model",), until=late)) == {("m",)}
+        assert found(("cause",), since=late + 1) == {}
 
     def test_the_newest_calls_come_newest_first(self, store: Store) -> None:
         id = start(store)
