@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from tests.cli.running import run
+from tests.cli.running import run, values
 
 
 def told(n: int, prompt: int = 1_000) -> dict[str, Any]:
@@ -38,7 +38,42 @@ def test_what_it_cost(tmp_path: Path) -> None:
     assert abs(one["cost_usd"] - 3 * each / 1e6) < 1e-9
     shown = run("--store", str(path), "cost", "--by", "session")
     assert id[:20] in shown.stdout
+    assert "claude" not in shown.stdout
     assert "in all" in shown.stdout
+
+
+def test_sums_by_model_within_a_session_and_by_day(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    id = fill(path)
+    with holdfast.open(path) as hf:
+        s = hf.session(id)
+        s.user("another")
+        s.reply({**told(9), "model": "claude-haiku-4-5"})
+        s.user("and another")
+        s.reply({**told(10), "model": "nobody-knows-it"})
+    cost = ("--store", str(path), "cost")
+    (one,) = values(*cost, "--by", "session", "--session", id)
+    assert [model["model"] for model in one["models"]] == [
+        "claude-sonnet-4-6",
+        "claude-haiku-4-5",
+        "nobody-knows-it",
+    ]
+    assert one["unpriced_calls"] == one["models"][2]["unpriced_calls"] == 1
+    assert round(sum(model["cost_usd"] for model in one["models"]), 9) == one["cost_usd"]
+    shown = run(*cost, "--by", "session", "--models").stdout.splitlines()
+    assert [line.split()[0] for line in shown[2:6]] == [
+        "claude-sonnet-4-6",
+        "claude-haiku-4-5",
+        "nobody-knows-it",
+        "in",
+    ]
+    assert shown[5].split()[2:4] == ["5", "5,000"]
+    assert "no price is known of 1 call" in shown[6]
+    (day,) = values(*cost)
+    assert values(*cost, "--since", day["day"], "--until", day["day"]) == [day]
+    assert values(*cost, "--since", "2999-01-01") == []
+    assert values(*cost, "--until", "1999-12-31") == []
+    assert "2026-03-31" in run(*cost, "--since", "yesterday").stderr
 
 
 def test_a_status_line(tmp_path: Path) -> None:

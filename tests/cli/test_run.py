@@ -75,3 +75,16 @@ def test_without_a_model_and_a_key_it_says_what_to_do(tmp_path: Path) -> None:
     done = subprocess.run(told, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "ANTHROPIC_API_KEY" in done.stderr
+
+
+def test_a_cap_stops_it_before_the_call(tmp_path: Path) -> None:
+    with StrictServer(lambda asked: "never") as server:
+        done = run(tmp_path, server, "-p", "a task", "--cap-session", "0.000001", "--json")
+        assert done.returncode == 1
+        told = json.loads(done.stderr)
+        assert told["kind"] == "Capped"
+        assert "--cap-session" in told["do"]
+        assert not server.asked
+        again = run(tmp_path, server, "-c", "-p", "go on", "--cap-session", "5")
+        assert again.stdout == "never\n"
+        assert "a task" in str(server.asked[-1].body)

@@ -7,7 +7,7 @@ do not both take what is left. What another process has under way is not known u
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ class Held:
         """Models whose price nobody knows, of which that was said."""
 
     @contextmanager
-    def holding(self, session: str, price: int) -> Iterator[None]:
+    def holding(self, session: str, price: int) -> Generator[None]:
         """Hold what a call may cost while it is under way."""
         one = (session, price)
         self._held.append(one)

@@ -124,10 +124,16 @@ class Engine:
             if model or directory or title or policy != "holdfast":
                 raise Misuse(_RESUMED)
             found = await self.resolve(id)
-            opened = OpenSession(self, found, on_conflict, await self._spent(found), upkeep)
-            return opened.capped(session=cap)
+            spent = await self._spent(found)
+        else:
+            found, spent = await self._created(model, directory, title, policy), 0
+        return OpenSession(self, found, on_conflict, spent, upkeep).capped(session=cap)
+
+    async def _created(
+        self, model: str, directory: str | PathLike[str], title: str, policy: str
+    ) -> Session:
         where, project = _places(directory)
-        made = await self.store.sessions.create(
+        return await self.store.sessions.create(
             Session(
                 id=self.ids.new(),
                 created=self.clock.now(),
@@ -138,7 +144,6 @@ class Engine:
                 policy=policy_name(policy),
             )
         )
-        return OpenSession(self, made, on_conflict, upkeep=upkeep).capped(session=cap)
 
     async def _spent(self, session: Session) -> int:
         return (await self.store.calls.spent(session.id))[0].cost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -157,7 +158,7 @@ def _grouped(many: int) -> str:
 def _spent(row: Row, names: Sequence[By]) -> Spent:
     calls, unpriced, cost, *used, took = row[:8]
     usage = dict(zip(("input", "cache_read", "cache_write", "output"), used, strict=True))
-    apart = {
+    apart: dict[str, Any] = {
         name: value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
         for name, value in zip(names, row[8:], strict=True)
     }

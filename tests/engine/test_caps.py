@@ -1,0 +1,157 @@
+"""Caps against a real server: the call is not made, everything is kept, and background is quiet."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.engine.costs import midnight
+from holdfast.engine.doors import Holdfast
+from holdfast.engine.plugins import provider
+from holdfast.engine.threaded import drive
+from holdfast.errors import Capped, Misuse, ProviderError, UnpricedModel
+from holdfast.files import config_home
+from holdfast.model.caps import Caps
+from holdfast.model.log import Summary
+from holdfast.model.reply import Call
+from holdfast.ports import Provider
+from holdfast.testing import StrictServer
+from holdfast.testing.strict.script import answer
+
+MODEL = "claude-sonnet-4-6"
+
+
+@contextmanager
+def claude(server: StrictServer) -> Iterator[Provider]:
+    made = provider("anthropic", "anthropic", key="sk-test", url=server.url("anthropic"))
+    with closing(made):
+        yield made
+
+
+def known(profiles: str) -> None:
+    """Models as the user's own file tells of them."""
+    config_home().mkdir(parents=True, exist_ok=True)
+    (config_home() / "profiles.toml").write_text(profiles)
+
+
+def spend(hf: Holdfast, session: str, dollars: float, at: int) -> None:
+    """A call that cost so much, as another process records it."""
+    cost = round(dollars * 1e9)
+    call = Call(id=hf.engine.ids.new(), session=session, started=at, model=MODEL, cost=cost)
+    drive(hf.engine.store.calls.record(call))
+
+
+def test_a_call_is_not_made_where_it_would_reach_the_cap(tmp_path: Path) -> None:
+    with (
+        StrictServer(lambda asked: "yes") as server,
+        holdfast.open(tmp_path / "log.db") as hf,
+        claude(server) as to,
+    ):
+        s = hf.session(model=MODEL, cap=0.5)
+        s.user("hello")
+        s.speak(to)
+        spend(hf, s.id, 0.499999, s.now())
+        s.user("and again")
+        with pytest.raises(Capped) as told:
+            s.speak(to)
+        assert told.value.of == "session"
+        assert told.value.spent + told.value.price >= told.value.cap == 500_000_000
+        assert len(server.asked) == 1
+        assert [entry.body.text for entry in s.entries()][-1] == "and again"  # type: ignore[union-attr]
+        s.capped(session=1.0)
+        s.speak(to)
+        assert len(server.asked) == 2
+
+
+def test_a_day_is_capped_over_all_sessions_and_openings(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with StrictServer(lambda asked: "yes") as server, claude(server) as to:
+        with holdfast.open(path) as hf:
+            other = hf.session(model=MODEL)
+            spend(hf, other.id, 1.0, midnight(other.now()))
+            spend(hf, other.id, 5.0, midnight(other.now()) - 1)  # yesterday
+        with holdfast.open(path, caps=Caps(day=1.00001)) as hf:
+            s = hf.session(model=MODEL)
+            s.user("hello " * 50)
+            with pytest.raises(Capped, match=r"today's sessions have cost 1\.0000"):
+                s.speak(to)
+            assert not server.asked
+        with holdfast.open(path, caps=Caps(day=2)) as hf:
+            hf.session(s.id).speak(to)
+            assert len(server.asked) == 1
+
+
+def test_what_is_asked_beside_the_turns_is_refused_quietly(tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def summariser(question: Any) -> str:
+        asked.append(question)
+        return "A summary."
+
+    known("[tiny]\nextends = 'claude-sonnet-4-6'\nwindow = 8000\noutput_limit = 1000\n")
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="tiny", summariser=summariser, cap=100.0)
+        spend(hf, s.id, 99.9999999, s.now())
+        for number in range(40):
+            s.user(f"Request {number}: " + "look at the handler once more, please. " * 20)
+            s.append(holdfast.assistant(f"Done {number}. " + "It was changed as asked. " * 20))
+        s.user("What is left?")
+        with pytest.raises(Capped):
+            s.window()
+        marker = next(e.body for e in s.entries() if isinstance(e.body, Summary))
+        assert marker.model == ""  # it was made without a model
+        assert not asked
+        s.capped(session=200.0)
+        assert s.window().tokens < 8_000
+
+
+def test_what_is_under_way_is_held(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model=MODEL, cap=1.0)
+        s.user("hello")
+        with hf.engine.held.holding(s.id, 1_000_000_000), pytest.raises(Capped):
+            s.window()
+        s.window()
+
+
+def test_a_model_without_a_price_is_told_and_not_stopped(tmp_path: Path) -> None:
+    known("[nobody-knows-it]\nwindow = 32000\noutput_limit = 1000\n")
+    with holdfast.open(tmp_path / "log.db", caps=Caps(session=0.01)) as hf:
+        s = hf.session(model="nobody-knows-it")
+        s.user("hello")
+        with pytest.warns(UnpricedModel, match="nobody-knows-it"):
+            s.window()
+        s.window()  # said once
+        assert hf.costs("model") == []
+
+
+def test_caps_stand_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "holdfast").mkdir()
+    file = tmp_path / "holdfast" / "settings.toml"
+    file.write_text("[caps]\nsession = 2\nday = 10.5\n")
+    with holdfast.open(tmp_path / "log.db") as hf:
+        assert hf.session().caps == Caps(session=2, day=10.5)
+        assert hf.session(cap=1).caps == Caps(session=1, day=10.5)
+    file.write_text("[caps]\nweek = 2\n")
+    with pytest.raises(Misuse, match="week"):
+        holdfast.open(tmp_path / "log.db")
+
+
+def test_a_call_that_brought_no_word_is_a_row(tmp_path: Path) -> None:
+    with (
+        StrictServer(lambda asked: answer()) as server,
+        holdfast.open(tmp_path / "log.db") as hf,
+        claude(server) as to,
+    ):
+        s = hf.session(model=MODEL)
+        s.user("hello")
+        with pytest.raises(ProviderError):
+            s.speak(to)
+        (one,) = hf.costs("cause")
+        assert (one.name, one.calls, one.failed) == ("turn", 1, 1)
+        assert one.usage.prompt > 0
+        assert s.cost == one.cost / 1e9 > 0
