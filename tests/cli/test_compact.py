@@ -233,7 +233,7 @@ def test_what_the_project_wants_is_shown_and_that_no_model_follows_it(
 ) -> None:
     (tmp_path / "AGENTS.md").write_text("# Compact instructions\nKeep \x1b[31mports.\n")
     shown = run("compact", worked, "--preview", "--focus", "the names").stdout
-    assert "the names (not followed, since no model writes this summary)" in shown
+    assert "the names (no model writes this summary: what has these words is quoted first)" in shown
     assert "AGENTS.md says: Keep ␛[31mports." in shown
     (told,) = values("compact", worked, "--preview")
     assert told["focus"] == {"asked": "", "file": "AGENTS.md", "written": "Keep \x1b[31mports."}
@@ -253,7 +253,7 @@ def test_a_model_writes_it_where_it_is_asked_to(worked: str, tmp_path: Path) -> 
     done, asked = asking(worked, text, "--focus", "the names")
     assert done.returncode == 0, done.stderr
     assert "written by claude-sonnet-4-6 in 1 call, $" in done.stdout
-    assert "not followed" not in done.stdout
+    assert "quoted first" not in done.stdout
     assert "the names\\n\\nKeep the ports." in str(asked[0].body)
     assert "those looked at so far are fine" in run("show", worked).stdout
     (told,) = values("context", worked)

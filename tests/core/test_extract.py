@@ -352,3 +352,14 @@ def test_what_is_carried_on_still_stands_where_it_says(
 )
 def test_a_planted_untruth_is_caught(planted: str) -> None:
     assert unfaithful(planted, WORK)
+
+
+def test_what_is_dwelt_on_is_quoted_first() -> None:
+    remarks = [
+        assistant(f"Step {n} of the parser rewrite is done. Nothing else.") for n in range(40)
+    ]
+    asked = log(user("Rewrite it."), *remarks[:20], assistant("The migration drops zip."), *remarks)
+    without, dwelt = extract(asked, [], 90), extract(asked, [], 90, focus="Keep each MIGRATION.")
+    assert "The migration drops zip." not in without
+    assert "The migration drops zip." in dwelt
+    assert estimate(dwelt) <= 90

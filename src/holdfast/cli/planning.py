@@ -28,7 +28,7 @@ FOUND = 4
 LONG = 52
 """How much of a path is shown: what fits beside the rest of its line."""
 
-UNUSED = "not followed, since no model writes this summary"
+QUOTED = "no model writes this summary: what has these words is quoted first"
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,12 @@ def _amount(nano: int, priced: bool) -> str:
 
 
 def _focus(shown: Shown) -> Iterator[Row]:
-    unused = "" if shown.plan.model else f" ({UNUSED})"
+    quoted = "" if shown.plan.model else f" ({QUOTED})"
     if shown.asked:
-        yield "focus", f"{one_line(shown.asked)}{unused}", ""
+        yield "focus", f"{one_line(shown.asked)}{quoted}", ""
     if shown.written.text:
         told = fitted(shown.written.text, 120)
-        yield "focus", f"{shown.written.file} says: {told}{unused}", ""
+        yield "focus", f"{shown.written.file} says: {told}{quoted}", ""
 
 
 def _ledger(plan: Plan, *, whole: bool) -> Iterator[Row]:

@@ -138,7 +138,7 @@ class Drafting:
             writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
         if not plan.summary and (not self.asks or _does_without(rule, now)):
-            plan.summary = self._extracted(plan, now, ledger, left)
+            plan.summary = self._extracted(plan, now, ledger, left, focus)
 
     async def _listed(self, plan: Plan, now: Situation, rule: Summarise) -> str:
         """What can be expanded, and behind it the names that nothing beside them tells."""
@@ -153,9 +153,13 @@ class Drafting:
         listed = listing(covered, _told(now.summaries), left, beside=told)
         return "\n\n".join(filter(None, (plan.expand, listed)))
 
-    def _extracted(self, plan: Plan, now: Situation, ledger: Ledger, budget: int) -> str:
+    def _extracted(
+        self, plan: Plan, now: Situation, ledger: Ledger, budget: int, focus: str
+    ) -> str:
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
-        return extract(covered, earlier(now.summaries), budget, ledger=ledger, beside=plan.ledger)
+        return extract(
+            covered, earlier(now.summaries), budget, ledger=ledger, beside=plan.ledger, focus=focus
+        )
 
 
 def _does_without(rule: Summarise, now: Situation) -> bool:

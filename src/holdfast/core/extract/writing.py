@@ -10,6 +10,7 @@ Rule 4: run again on what it wrote it changes nothing; with more said since, wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
@@ -38,6 +39,11 @@ LEAST: Final = 0.02
 """A name less likely to come again is not told."""
 OPEN: Final = 8.0
 """What the beginning of an open request is worth more."""
+DWELT: Final = 6.0
+"""What the first of the words to dwell on makes a piece worth more; two make it 1.4 times that."""
+_TELLING: Final = 4
+"""Shorter words are in everything."""
+_WORDS: Final = re.compile(r"[^\W_]+")
 _FRAME: Final = estimate(f"{HEADING}\n\n{INDEX}\n") + 4
 
 
@@ -48,12 +54,14 @@ def extract(
     *,
     ledger: Ledger | None = None,
     beside: str = "",
+    focus: str = "",
 ) -> str:
     """What was said in these messages and in earlier summaries, the oldest first.
 
     What `beside` says, the rendered ledger, is not said again; no quotation contradicts `ledger`.
+    What has words of `focus` in it is worth more.
     """
-    if not entries and len(earlier) == 1 and estimate(earlier[0]) <= budget:
+    if not (entries or focus) and len(earlier) == 1 and estimate(earlier[0]) <= budget:
         return earlier[0]  # there is nothing to add to it
     before = carried(earlier)
     newest = max(before.newest, entries[-1].seq if entries else 0)
@@ -63,6 +71,7 @@ def extract(
     share = min(budget, FIRST) + int(max(budget - FIRST, 0) * PROSE)
     room = max(share, budget - _FRAME - _size(ranked))
     said = _raised(_candidates(entries, before, newest, beside), ledger)
+    said = dwelt(said, focus) if focus else said
     quoted = choose(said, names, told, room - _FRAME // 2)
     return _fitted(standing(quoted, ledger), ranked, names, budget)
 
@@ -146,6 +155,14 @@ def _raised(candidates: Iterable[Piece], ledger: Ledger | None) -> Iterator[Piec
             waiting.discard(piece.seq)
             piece = replace(piece, worth=piece.worth + OPEN)
         yield piece
+
+
+def dwelt(candidates: Iterable[Piece], focus: str) -> Iterator[Piece]:
+    """The same, each worth more by the share of the wanted words that it has."""
+    wanted = {word for word in _WORDS.findall(focus.casefold()) if len(word) >= _TELLING}
+    for piece in candidates:
+        words = set(_WORDS.findall(piece.text.casefold())) & wanted
+        yield replace(piece, worth=piece.worth + DWELT * len(words) ** 0.5) if words else piece
 
 
 def _fitted(quoted: list[Piece], ranked: list[str], names: Names, budget: int) -> str:
