@@ -95,7 +95,7 @@ def test_every_byte_has_one_kind() -> None:
 def test_a_pair_holds_the_kind_of_a_byte_and_of_the_one_before() -> None:
     names = [name for name, _ in KINDS]
     found = [(names[pair >> 4], names[pair & 15]) for pair in pairs(b"a1=")]
-    assert found == [("blank", "vowel"), ("vowel", "digit"), ("digit", "rule")]
+    assert found == [("blank", "vowel"), ("digit", "rule"), ("vowel", "digit")]
 
 
 def test_every_weight_is_of_one_of_few_levels() -> None:

@@ -12,6 +12,7 @@ three, a run of `=` is one piece) and then splits words mostly where unlikely le
 tokens a word of another script takes is mostly a matter of the script.
 """
 
+from binascii import unhexlify
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -125,7 +126,7 @@ def _table(kinds: tuple[tuple[str, bytes], ...]) -> bytes:
     table = bytearray(256)
     for kind, (_, members) in enumerate(kinds):
         for byte in members:
-            table[byte] = kind
+            table[byte] = b"0123456789abcdef"[kind]
     return bytes(table)
 
 
@@ -167,9 +168,14 @@ def plain(data: bytes) -> bytes:
 
 
 def pairs(data: bytes, kinds: bytes = _KIND) -> bytes:
-    """For every byte its kind in the low half and the kind before it in the high half."""
-    whole = int.from_bytes(data.translate(kinds), "little")
-    return (whole << 12 | whole).to_bytes(len(data) + 1, "little")[: len(data)]
+    """For every byte its kind in the low half and the kind before it in the high half.
+
+    Kinds are written as hexadecimal digits, so that two neighbours read as one byte: first those
+    that begin at even places, then those at odd ones.
+    """
+    written = b"0" + data.translate(kinds)
+    whole = len(written) & ~1
+    return unhexlify(written[:whole]) + unhexlify(written[1 : len(written) - 1 + len(written) % 2])
 
 
 def script_pairs(data: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
 from holdfast.failpoints import failpoint
@@ -221,12 +222,15 @@ class SqlLog:
 
     def _parts(self, first: int, last: int) -> Iterator[Row]:
         """The parts of a range, some at a time: a page that is full asks for no more of them."""
-        many = MOST_ROWS
-        while many == MOST_ROWS:
-            some = self._db.rows(_PARTS, (first, last, MOST_ROWS))
-            yield from some
-            many, first = len(some), some[-1][0] + 1 if some else last
-            del some
+        some = self._db.rows(_PARTS, (first, last, MOST_ROWS))
+        if len(some) < MOST_ROWS:
+            return iter(some)
+        return chain(some, chain.from_iterable(self._further(some[-1][0] + 1, last)))
+
+    def _further(self, first: int, last: int) -> Iterator[list[Row]]:
+        while some := self._db.rows(_PARTS, (first, last, MOST_ROWS)):
+            first = some[-1][0] + 1
+            yield some
 
     def _entries(
         self,
