@@ -1,7 +1,6 @@
 """Private files, atomic writes, and paths confined beneath a root: the one way to the file system.
 
-What must not be used (a link, a device, a way out, too large, not ours) raises `Unsafe`; what just
-failed (absent, forbidden, disk full) stays the `OSError` it was, naming the whole path.
+What must not be used raises `Unsafe`; what just failed stays the `OSError` it was, naming its path.
 """
 
 import errno
@@ -46,18 +45,19 @@ logger = logging.getLogger(__name__)
 
 
 def data_home(environ: Mapping[str, str] | None = None) -> Path:
-    """Where Holdfast keeps what it keeps, by the XDG base directory specification."""
-    told = (os.environ if environ is None else environ).get("XDG_DATA_HOME", "")
-    # A relative value is invalid and to be ignored, says the specification.
-    base = Path(told) if os.path.isabs(told) else Path.home() / ".local" / "share"
-    return base / "holdfast"
+    """Where Holdfast keeps what it keeps."""
+    return xdg_home("XDG_DATA_HOME", ".local/share", environ)
 
 
 def config_home(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the user's settings are, by the same specification."""
-    told = (os.environ if environ is None else environ).get("XDG_CONFIG_HOME", "")
-    base = Path(told) if os.path.isabs(told) else Path.home() / ".config"
-    return base / "holdfast"
+    """Where the user's settings are."""
+    return xdg_home("XDG_CONFIG_HOME", ".config", environ)
+
+
+def xdg_home(name: str, usual: str, environ: Mapping[str, str] | None = None) -> Path:
+    """Where things of one kind are, by the XDG specification: a relative value is ignored."""
+    told = (os.environ if environ is None else environ).get(name, "")
+    return (Path(told) if os.path.isabs(told) else Path.home() / usual) / "holdfast"
 
 
 def project_root(directory: AnyPath) -> Path:

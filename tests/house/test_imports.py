@@ -28,6 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "counters": SEAMS,
     "knowledge": SEAMS,
     "workspace": SEAMS,
+    "repomap": SEAMS,
     "policies": {"errors", "model"},
     "engine": SEAMS,
     "testing": ENGINE,

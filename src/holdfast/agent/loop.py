@@ -80,10 +80,15 @@ class Agent:
         """The conversation it works for, where it is a subtask's agent."""
         self._begun = ""
         """The session that has been begun, or gone on with."""
+        self.map: Any = None
+        """The map of the repository, where there is one."""
+        self.said = ""
+        """What the user said last."""
         self._beside: Together[ToolResult] | None = None
 
     def turn(self, text: str, *media: Any) -> Entry | None:
         """Say something, and work until the model is done; the last reply."""
+        self.said = text
         self._begin()
         self.session.user(text, *media)
         return self.go_on()
@@ -123,7 +128,7 @@ class Agent:
             system=self._system,
             tools=self.tools(),
             chat_files=self.files.open_files(),
-            sources=[self.files],
+            sources=[self.files, *filter(None, [self.map])],
             **self.giving,
         )
         self._tell(Happening(kind="reply", entry=entry))

@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.agent.happening import Happening, Onlooker
 from holdfast.agent.loop import Agent
+from holdfast.agent.mapping import map_for
 from holdfast.agent.permissions import permissions
 from holdfast.agent.prompt import SYSTEM, surroundings
 from holdfast.agent.remembering import remember
@@ -33,7 +34,7 @@ def agent(
         except (HoldfastError, OSError, ValueError) as error:
             tell(Happening(kind="warning", words=f"not remembered: {error}"))
 
-    return Agent(
+    made = Agent(
         session,
         provider,
         Toolbox(directory),
@@ -43,3 +44,5 @@ def agent(
         giving={"model": model, "context": surroundings(directory)},
         **seen,
     )
+    made.map = map_for(made)
+    return made

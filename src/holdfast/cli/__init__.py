@@ -17,6 +17,7 @@ from holdfast.cli.frame import Commands
 from holdfast.cli.help import help_command
 from holdfast.cli.ledger import ledger
 from holdfast.cli.listing import sessions
+from holdfast.cli.mapping import map_command
 from holdfast.cli.models import models
 from holdfast.cli.options import Asked
 from holdfast.cli.pins import pin, unpin
@@ -57,6 +58,7 @@ for command in (
     context,
     explain,
     count,
+    map_command,
     cost,
     status_line,
     models,

@@ -150,6 +150,23 @@ def _bring(talk: Conversation, rest: str, *, read_only: bool) -> None:
             talk.screen.say(f"{path}{' (read-only)' if only else ''}")
 
 
+def _map(talk: Conversation, rest: str) -> None:
+    from holdfast.agent.mapping import shown, why_none
+
+    if talk.agent.map is None:
+        talk.screen.say(why_none(talk.agent))
+        return
+    if rest == "anew":
+        talk.agent.map.forget()
+    talk.screen.busy("reading the repository…")
+    try:
+        text = shown(talk.agent)
+    finally:
+        talk.screen.rest()
+    talk.screen.console.print(neutral(text), markup=False, highlight=False)
+    talk.screen.say("/map anew makes it afresh", "dim")
+
+
 def _drop(talk: Conversation, rest: str) -> None:
     for path in rest.split():
         gone = talk.agent.files.drop(path)
@@ -181,6 +198,7 @@ SLASH: dict[str, Slash] = {
     "add": Slash("bring files into the chat, to be changed", _add),
     "read": Slash("bring files into the chat, to be read only", _read),
     "drop": Slash("take files out of the chat", _drop),
+    "map": Slash("the map of the repository as the model has it", _map),
     "resume": Slash("other sessions, or go on with one", _resume),
     "clear": Slash("begin a new session", _clear),
     "exit": Slash("leave", _exit),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 
 from msgspec import Struct
 
 from holdfast.core.calibrate import calibrated, counted
-from holdfast.core.estimate import estimate_bytes
+from holdfast.core.estimate import estimate, estimate_bytes
 from holdfast.core.media import media_tokens
 from holdfast.engine.plugins import count_stream, endpoint
+from holdfast.engine.plugins import counter as vocabulary_counter
 from holdfast.engine.threaded import drive
 from holdfast.errors import Misuse
 from holdfast.model.message import Media
@@ -88,6 +89,12 @@ def vocabulary(profile: Profile) -> str:
             "say --tier estimate or --tier provider"
         )
     return profile.tokenizer or DEFAULT
+
+
+def at_most(profile: Profile) -> Callable[[str], int]:
+    """What says how many tokens a text takes: exactly, or by our estimate where that is more."""
+    counter = vocabulary_counter(profile.tokenizer or DEFAULT)
+    return lambda text: max(drive(counter.count([text]))[0], estimate(text))
 
 
 def _asked(chunks: Iterable[bytes], profile: Profile) -> Count:

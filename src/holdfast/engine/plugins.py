@@ -134,6 +134,21 @@ def pull_weights(progress: Callable[[int, int], None]) -> Path:
     return cast(Path, _load("holdfast.providers.weights:pull")(progress))
 
 
+def can_map() -> bool:
+    """Whether what reads a repository is installed."""
+    return bool(_load("holdfast.repomap.parsing:installed")())
+
+
+def repo_map(directory: Any, **chosen: Any) -> Any:
+    """The map of what lies beneath a directory, as a Source; `chosen` as a RepoMap takes it."""
+    return _load("holdfast.repomap.source:RepoMap")(directory, **chosen)
+
+
+def map_asked(**told: Any) -> Any:
+    """What a map is to dwell on."""
+    return _load("holdfast.repomap.source:Asked")(**told)
+
+
 @cache
 def catalogue() -> Catalogue:
     """What is known of models, and which policies there are."""

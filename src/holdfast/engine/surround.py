@@ -20,6 +20,7 @@ from holdfast.core.assemble import Surroundings
 from holdfast.core.budget import budget as allot
 from holdfast.core.count import weigh_tools
 from holdfast.core.estimate import estimate, recurring
+from holdfast.core.repomap import difference, is_outline
 from holdfast.core.scaffold import environment, wrap
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Context, Entry, Folded, Switch
@@ -225,6 +226,9 @@ def _told(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Body, ...]
 def _changed(name: str, old: str, new: str) -> list[Text]:
     if name == "context" and _is_values(old) and _is_values(new):
         return _changed_values(values(old), values(new))
+    if name == "repo_map" and is_outline(old) and is_outline(new):
+        told = difference(old, new)
+        return [_reminder(f"In the outline of the repository this is new:\n{told}")]
     what = "has changed. It now reads" if old else "is new. It reads"
     return [_reminder(f"The section {name!r} {what}:\n{new}")]
 

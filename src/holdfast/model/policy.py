@@ -13,6 +13,11 @@ Step = Literal["thinking", "microcompact", "prune", "notes", "summarise", "compa
 """The steps that a plan may be of, from the cheapest to the dearest."""
 
 
+Refresh = Literal["off", "manual", "files", "auto"]
+"""There is no map; or it stays until it is asked for anew, or until the files of the chat change,
+or until something else is said."""
+
+
 class Place(Struct, frozen=True, array_like=True):
     """Where a section stands in the window, and how it is said."""
 
@@ -206,6 +211,8 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     """Whether summaries are prepared ahead."""
     ahead: float = 0.8
     """Prepared ahead from this share of the mark at which one is due."""
+    repo_map: Refresh = "off"
+    """When the agent's map of the repository is made anew."""
     breaker: int = 3
     """After so many failed maintenance calls in a row no more are made for now."""
     spend: float = 0.25
