@@ -181,3 +181,7 @@ class UnpricedModel(UserWarning):
 
 class SessionForked(UserWarning):
     """Told to a second writer: somebody else went on, so this handle goes on in a fork."""
+
+
+class NotMeasured(UserWarning):
+    """Told once: telemetry was asked for, and cannot be set up as it was."""

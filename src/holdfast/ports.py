@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
+from holdfast.model.event import Event
 from holdfast.model.job import Job
+from holdfast.model.limits import Limits
 from holdfast.model.log import Draft, Entry, Head, PartRef, Session
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -304,6 +306,8 @@ class Provider(Protocol):
     @property
     def name(self) -> str: ...
     @property
+    def limits(self) -> Limits | None: ...  # as its newest answer says; None where none does
+    @property
     def format(self) -> str:
         """The wire format its requests are written in."""
         ...
@@ -322,6 +326,8 @@ class Transport(Protocol):
 
     @property
     def provider(self) -> str: ...
+    @property
+    def limits(self) -> Limits | None: ...
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """The body of the answer; whatever fails is a ProviderError that says what to do."""
@@ -369,6 +375,12 @@ class Codec(Protocol):
     def violations(self, request: dict[str, Any], profile: Profile) -> list[Violation]:
         """Every documented rule that a request breaks."""
         ...
+
+
+class Telemetry(Protocol):
+    """Whoever measures: told of what happens, never of what was said."""
+
+    def tell(self, event: Event) -> None: ...
 
 
 class Clock(Protocol):

@@ -73,6 +73,8 @@ def talk(tmp_path: Path) -> Iterator[Any]:
             return answer("word " * 3_000, pace=0.05)
         if "make" in said:
             return answer("Making it.", Ask("write", {"path": "made.txt", "content": "x"}))
+        if "hurry" in said:
+            return answer("Not so fast.", headers=LOW)
         return answer("# Well\n\nIt is **done**.\n\n- one\n- two")
 
     with StrictServer(script) as server:
@@ -106,6 +108,23 @@ def test_a_conversation(talk: Terminal, tmp_path: Path) -> None:
     canary = b"sk-canary-0123456789"
     stored = [file for file in tmp_path.rglob("*") if file.is_file() and file.name != "tmux"]
     assert not [file for file in stored if canary in file.read_bytes()]
+
+
+def test_what_is_left_of_the_limits_is_shown_when_it_is_little(talk: Terminal) -> None:
+    talk.wait("Ctrl-D leaves")
+    talk.type("hello")
+    talk.wait("░░░")
+    talk.type("hurry")
+    talk.wait("input tokens 5% left")
+    talk.type("/cost")
+    talk.wait("tokens in the last minute · input tokens: 5% of 80,000 left")
+
+
+LOW = {
+    "anthropic-ratelimit-input-tokens-limit": "80000",
+    "anthropic-ratelimit-input-tokens-remaining": "4000",
+    "anthropic-ratelimit-input-tokens-reset": "2099-01-01T00:00:00Z",
+}
 
 
 def test_an_interrupt_loses_nothing(talk: Terminal) -> None:

@@ -9,6 +9,7 @@ import pytest
 from holdfast.counters.provider import ProviderCounter
 from holdfast.engine.doors import Holdfast, drive
 from holdfast.errors import Garbled
+from holdfast.model.limits import Limits
 from holdfast.model.window import Count
 from holdfast.ports import Flow
 from holdfast.providers.transport import HttpTransport
@@ -70,6 +71,7 @@ class Canned:
 
     blocking: ClassVar[bool] = True
     provider = "anthropic"
+    limits: Limits | None = None
 
     def __init__(self, answer: bytes) -> None:
         self.answer = answer

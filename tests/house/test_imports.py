@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "knowledge": SEAMS,
     "workspace": SEAMS,
     "repomap": SEAMS,
+    "telemetry": SEAMS,
     "policies": {"errors", "model"},
     "engine": SEAMS,
     "testing": ENGINE,

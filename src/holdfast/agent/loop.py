@@ -20,6 +20,7 @@ from holdfast.agent.happening import Happening, Onlooker
 from holdfast.agent.hooks import Hooks, Table
 from holdfast.agent.permissions import LOOKING, Asked, Judge, Permissions
 from holdfast.agent.shell import Interrupted
+from holdfast.agent.telling import deciding, ran, working
 from holdfast.agent.together import Together
 from holdfast.agent.tools import Toolbox
 from holdfast.core.ledger.arguments import arguments
@@ -66,7 +67,9 @@ class Agent:
         self.session = session
         self.provider = provider
         self.toolbox = toolbox
-        self.allows: Callable[[ToolCall], bool] = Judge(rules, ask, remember).allows
+        self.allows: Callable[[ToolCall], bool] = Judge(
+            rules, ask, remember, deciding(lambda: self.session)
+        ).allows
         self._system = system
         self._tell = onlooker
         self.giving = giving or {}
@@ -96,7 +99,7 @@ class Agent:
     def go_on(self) -> Entry | None:
         """Work on from where the session stands."""
         last: Entry | None = None
-        with self._interruptible():
+        with working(self.session, self._within), self._interruptible():
             for _ in range(STEPS):
                 last = self._reply()
                 body = last.body
@@ -200,6 +203,12 @@ class Agent:
         return self.hooks.output(self.session.id, call, self._done(call))
 
     def _done(self, call: ToolCall) -> ToolResult:
+        started = self.session.now()
+        result = self._result(call)
+        ran(self.session, call, result, started)
+        return result
+
+    def _result(self, call: ToolCall) -> ToolResult:
         fields = arguments(call.input)
         try:
             return self._recalled(call, fields) or ToolResult(

@@ -27,6 +27,9 @@ Leave = Literal["yes", "no", "always"]
 Asked = Callable[[ToolCall], Leave]
 """Asks the user whether a call may be made."""
 
+SOURCES: Final = {"yes": "user_temporary", "no": "user_reject", "always": "user_permanent"}
+"""What an answer of the user's counts as, for whoever measures."""
+
 LOOKING: Final = frozenset({"read", "grep", "glob", "list", "recall", "search_history", "subtask"})
 """Tools that only look, a subtask's own calls being asked for one by one."""
 
@@ -60,21 +63,29 @@ class Judge:
         rules: Permissions,
         ask: Asked = lambda _: "no",
         remember: Callable[[str], None] = lambda _: None,
+        decided: Callable[[ToolCall, bool, str], None] = lambda *_: None,
     ) -> None:
         self.rules = rules
         self._ask = ask
         self._remember = remember
+        self._decided = decided
 
     def allows(self, call: ToolCall) -> bool:
         """Whether a call may be made."""
+        allowed, source = self._judged(call)
+        self._decided(call, allowed, source)
+        return allowed
+
+    def _judged(self, call: ToolCall) -> tuple[bool, str]:
+        """Whether it may be made, and who said so."""
         fields = arguments(call.input)
         verdict = self.rules.verdict(call.name, fields)
         if verdict != "ask":
-            return verdict == "allow"
+            return verdict == "allow", "config"
         told = self._ask(call)
         if told == "always":
             self._allow(rule_for(call.name, fields))
-        return told != "no"
+        return told != "no", SOURCES[told]
 
     def _allow(self, rule: str) -> None:
         self.rules = replace(self.rules, allow=(*self.rules.allow, rule))

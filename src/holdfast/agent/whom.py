@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from holdfast.engine.plugins import catalogue, embedded, has_weights, provider
 from holdfast.errors import Denied
+from holdfast.model.limits import Limits
 from holdfast.ports import Flow, Provider
 
 FORMATS: Final = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
@@ -55,6 +56,11 @@ class Inside:
     def __init__(self, inner: Provider, served: object) -> None:
         self._inner, self._served = inner, served
         self.name, self.format = inner.name, inner.format
+
+    @property
+    def limits(self) -> Limits | None:
+        """Nobody limits it but this machine."""
+        return self._inner.limits
 
     async def begin(self, request: dict[str, Any]) -> Flow:
         """Send a request that streams."""

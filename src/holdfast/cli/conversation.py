@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import Screen
     from holdfast.engine.doors import Holdfast
     from holdfast.errors import Capped
+    from holdfast.model.limits import Limits
 
 GAUGE = 20
 """How many characters the gauge of the window has."""
@@ -35,7 +36,8 @@ class Conversation:
         self.agent = agent
         self.screen = screen
         self.whom = whom
-        self._used = ""
+        self._used, self._gauge = "", ""
+        self._limits: Limits | None = None
 
     def hold(self, *, loaded: bool) -> None:
         """Talk until an empty Ctrl-D, /exit, or the terminal goes away."""
@@ -136,16 +138,24 @@ class Conversation:
         return prompt(self.status)
 
     def status(self) -> str:
-        """The line below what is typed: model, gauge, tokens, cost."""
+        """The line below what is typed: model, gauge, tokens, cost; limits when little is left."""
         if not self._used:
             shot = self.agent.session.snapshot()
+            self._limits = shot.limits
             share = min(max(shot.used_percentage / 100, 0.0), 1.0)
             full = round(share * GAUGE)
+            self._gauge = f"{'█' * full}{'░' * (GAUGE - full)} "
             self._used = (
-                f"{'█' * full}{'░' * (GAUGE - full)} {share:4.0%} of "
-                f"{shot.context_window_size:,} · ${self.agent.session.cost:.4f}"
+                f"{share:4.0%} of {shot.context_window_size:,} · ${self.agent.session.cost:.4f}"
             )
-        return fitted(f" {self.whom.model} · {self._used}", self.screen.console.width)
+        low = self._low()  # it takes the place of the gauge: both are too much for 80 columns
+        told = f"{self._used} · {low}" if low else f"{self._gauge}{self._used}"
+        return fitted(f" {self.whom.model} · {told}", self.screen.console.width)
+
+    def _low(self) -> str:
+        from holdfast.core.headroom import warning
+
+        return warning(self._limits, self.agent.session.now())
 
 
 def _loaded(session: Any) -> str:

@@ -73,11 +73,15 @@ def _undo(talk: Conversation, rest: str) -> None:
 
 
 def _cost(talk: Conversation, rest: str) -> None:
+    from holdfast.core.headroom import told
+
     shot = talk.agent.session.snapshot()
     talk.screen.say(
         f"${talk.agent.session.cost:.4f} · {shot.total_input_tokens:,} tokens in · "
         f"{shot.total_output_tokens:,} out"
     )
+    now = talk.agent.session.now()
+    talk.screen.say(told(shot.limits, shot.tokens_per_minute, now), "dim")
 
 
 def _model(talk: Conversation, rest: str) -> None:

@@ -21,6 +21,7 @@ from holdfast.engine import caps
 from holdfast.engine.replies import read_reply
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, Overflow
+from holdfast.model.event import Called
 from holdfast.model.log import Folded
 from holdfast.model.message import Role, Text, assistant
 from holdfast.model.policy import Policy
@@ -208,7 +209,7 @@ async def _record(
 ) -> int:
     usage = reply.usage if reply else Usage()
     price = cost(usage, question.profile) or 0
-    await session.store.calls.record(
+    recorded = await session.store.calls.record(
         Call(
             id=session.new_id(),
             session=session.id,
@@ -225,5 +226,6 @@ async def _record(
             stop=reply.stop if reply else "error",
         )
     )
+    session.watch.tell(Called(call=recorded))
     session.spent += price
     return price

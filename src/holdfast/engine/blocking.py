@@ -31,6 +31,8 @@ class BlockingSession:
 
     def __init__(self, inner: OpenSession) -> None:
         self._inner = inner
+        self.watch = inner.watch
+        """Told of everything that happens."""
 
     @property
     def id(self) -> str:

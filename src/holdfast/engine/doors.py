@@ -18,7 +18,7 @@ from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.costs import By, Costs
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.plugins import open_store
+from holdfast.engine.plugins import measured, open_store
 from holdfast.engine.settings import settings
 from holdfast.engine.threaded import (
     Threaded,
@@ -37,7 +37,7 @@ from holdfast.model.log import Session
 from holdfast.model.search import Hit
 from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding
-from holdfast.ports import Catalogue, Counter, Store
+from holdfast.ports import Catalogue, Counter, Store, Telemetry
 
 
 class Holdfast:
@@ -217,11 +217,13 @@ def open(
     *,
     endpoint: Counter | None = None,
     caps: Caps | None = None,
+    telemetry: Telemetry | None = None,
 ) -> Holdfast:
     """Open a store for blocking use: a path, a URL, or the default one.
 
     `endpoint` counts for a provider by asking it, where an estimate is too near the limit. `caps`
-    is what may be spent, where that is not what the settings say.
+    is what may be spent, where that is not what the settings say. `telemetry` is told of what
+    happens; OpenTelemetry is, where it is set up.
     """
     chosen = settings(str(url) if url else None)
     clock = SystemClock()
@@ -233,7 +235,7 @@ def open(
     engine = Engine(
         store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,
         endpoint=endpoint, voice=spoken, spawn=beside.spawn, pause=beside.pause,
-        caps=caps or chosen.caps,
+        caps=caps or chosen.caps, telemetry=telemetry or measured(),
     )  # fmt: skip
     return Holdfast(engine, beside)
 
@@ -247,10 +249,11 @@ class open_async:
         *,
         endpoint: Counter | None = None,
         caps: Caps | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._url = url
         self._caps = caps
-        self._endpoint = endpoint
+        self._endpoint, self._telemetry = endpoint, telemetry
         self._opened: AsyncHoldfast | None = None
 
     def __await__(self) -> Any:
@@ -272,4 +275,5 @@ class open_async:
             cast(Store, Threaded(store)) if store.blocking else store,
             clock=clock, ids=Ulids(clock), lock=asyncio.Lock, secrets=chosen.secrets,
             endpoint=self._endpoint, caps=self._caps or chosen.caps,
+            telemetry=self._telemetry or measured(),
         )  # fmt: skip

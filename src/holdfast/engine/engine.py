@@ -16,6 +16,7 @@ from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
+from holdfast.engine.watch import Watch
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root
 from holdfast.model.caps import Caps
@@ -24,7 +25,7 @@ from holdfast.model.message import Message, Text
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Span
 from holdfast.model.store import Erased, Finding, Page
-from holdfast.ports import Catalogue, Clock, Counter, Ids, Store
+from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
 SHORTEST_PREFIX = 6
 """How much of an id must be given for it to stand for the whole."""
@@ -69,6 +70,7 @@ class Engine:
         spawn: Callable[[Work], None] | None = None,
         pause: Callable[[float], Awaitable[None]] | None = None,
         caps: Caps = NO_CAPS,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -84,6 +86,8 @@ class Engine:
         """Calls whoever writes summaries, in the door's colour."""
         self.caps, self.held = caps, Held()
         """What may be spent, and what is held for calls under way."""
+        self.watch = Watch(telemetry)
+        """Told of everything that happens."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 

@@ -258,6 +258,7 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
     model = (await _model_of(session, last) if last else "") or session.info.model
     profile = await profile_at(session, model, await session.view())
     window, used = profile.window, await _used(session, last, profile) if last else 0
+    provider = (last.provider if last else "") or profile.provider
     return BudgetSnapshot(
         context_window_size=window,
         used_tokens=used,
@@ -268,6 +269,8 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
         total_input_tokens=total.prompt,
         total_output_tokens=total.output,
         last_call_usage=CallUsage.of(last.usage) if last else None,
+        tokens_per_minute=session.watch.per_minute(provider, session.now()),
+        limits=session.watch.limits(provider),
     )
 
 

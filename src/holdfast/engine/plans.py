@@ -15,6 +15,7 @@ from holdfast.engine.climb import Climb
 from holdfast.engine.focus import written_down
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.nearby import seq_of
+from holdfast.engine.telling import compacted
 from holdfast.errors import Conflict, Misuse
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
@@ -129,14 +130,16 @@ async def apply(session: OpenSession, made: Plan) -> Entry:
             f"{made.before - made.stays:,}; shorten it"
         )
     after = made.stays + taken(made) if not made.clears else 0
+    marker, started = made.marker(after), session.now()
     try:
-        entry = await session.append(made.marker(after), epoch=made.epoch)
+        entry = await session.append(marker, epoch=made.epoch)
     except Conflict as stale:
         stale.args = (
             f"the plan no longer holds: entry {stale.found} changed the window of {session.id} "
             "since it was made, so nothing was done; do it again",
         )
         raise
+    session.watch.tell(compacted(session, marker, started))
     await session.upkeep.applied(entry)
     return entry
 

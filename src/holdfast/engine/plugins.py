@@ -13,7 +13,7 @@ from typing import Any, cast
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
-from holdfast.ports import Catalogue, Codec, Counter, Provider, Store
+from holdfast.ports import Catalogue, Codec, Counter, Provider, Store, Telemetry
 
 STORES = {
     "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
@@ -147,6 +147,11 @@ def repo_map(directory: Any, **chosen: Any) -> Any:
 def map_asked(**told: Any) -> Any:
     """What a map is to dwell on."""
     return _load("holdfast.repomap.source:Asked")(**told)
+
+
+def measured() -> Telemetry | None:
+    """Whoever measures, where the program or its environment has set that up."""
+    return cast("Telemetry | None", _load("holdfast.telemetry:telemetry")())
 
 
 @cache

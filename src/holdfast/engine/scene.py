@@ -22,6 +22,7 @@ from holdfast.core.secrets import redact
 from holdfast.core.truncate import cap
 from holdfast.engine import load, pinning, surround
 from holdfast.engine.surround import Given
+from holdfast.engine.telling import compacted
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Clear, Context, Entry, Folded, Summary
 from holdfast.model.policy import Policy
@@ -64,6 +65,7 @@ class Scene:
         self._pretended: tuple[Entry, ...] = ()
         self._last: Assembled | None = None
         self._surroundings: dict[object, tuple[Surroundings, Budget]] = {}
+        self._since = session.now()
 
     @property
     def guessed(self) -> bool:
@@ -86,6 +88,8 @@ class Scene:
         if not write:
             return self._as_if(view, marker)
         entry = await self.session.append(marker, epoch=view.folded.epoch)
+        self.session.watch.tell(compacted(self.session, marker, self._since))
+        self._since = self.session.now()
         await self.session.upkeep.applied(entry)
         return await self.session.view()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.caps import dearest
 from holdfast.engine.plugins import codec
+from holdfast.engine.telling import Calling
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
 from holdfast.model.log import Entry
 from holdfast.model.reply import Delta
@@ -70,11 +71,19 @@ async def _spoken(
     options: dict[str, Any],
 ) -> Entry:
     request = window.request(provider.format, **{"stream": True, **options})
-    flow = await _begun(session, provider, request, hear)
+    calling = Calling(session, provider, window.profile.name)
+    try:
+        flow = await _begun(session, provider, request, hear)
+    except ProviderError as failed:
+        calling.failed(failed)
+        raise
+    finally:
+        calling.limited()
     decoder = codec(provider.format).decoder()
     entry, broken = None, None
     try:
         while data := await flow.read():
+            calling.heard()
             for delta in decoder.feed(data):
                 if hear:
                     hear(delta)
@@ -88,7 +97,9 @@ async def _spoken(
     if entry is None:
         await session.turns.failed(reply, provider.format)
         said = reply.error or "it ended before a word had come"
-        raise broken or Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
+        none = Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
+        calling.failed(broken or none)
+        raise broken or none
     return entry
 
 

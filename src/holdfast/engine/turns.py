@@ -26,6 +26,7 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.errors import AssumedModel, Misuse
 from holdfast.files import config_home
 from holdfast.model import wire
+from holdfast.model.event import SessionBegan
 from holdfast.model.log import Entry, Repair
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
@@ -83,6 +84,8 @@ class Turns:
         """The model that leads the conversation, as of the newest marker of a session."""
         self._assumed: set[str] = set()
         """Models that were told to be unknown."""
+        self._begun = False
+        """Whether anything was prepared since it was opened."""
 
     async def window(self, *, write: bool = True, **asking: Unpack[Asking]) -> PreparedWindow:
         """The window to send now."""
@@ -117,6 +120,9 @@ class Turns:
             trial = Preparation(session, given, profile, policy)  # it fits, or nothing is written
             await _fitting(trial, policy, write=False, compact=compact)
         ready = await _fitting(turn, policy, write=write, compact=compact)
+        if write and not self._begun and session.cause == "turn":
+            self._begun = True
+            session.watch.tell(SessionBegan(session=session.id, resumed=session.resumed))
         session.resumed = session.resumed and not write
         if write:
             await caps.check(session, profile, ready.window.tokens.most)

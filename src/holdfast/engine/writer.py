@@ -15,6 +15,7 @@ from holdfast.core.secrets import redacted
 from holdfast.core.sound import sound
 from holdfast.engine import load
 from holdfast.errors import Conflict, Misuse, SessionForked
+from holdfast.model.event import Called
 from holdfast.model.log import (
     Body,
     Draft,
@@ -45,6 +46,7 @@ class Writer:
         self._session = session
         self._on_conflict = on_conflict
         self.spent = spent
+        self.watch = engine.watch
         self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
         """What its windows show, read once."""
@@ -180,6 +182,7 @@ class Writer:
             self._engine.appended = True
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
                 self.spent += call.cost or 0
+                self.watch.tell(Called(call=replace(call, session=self.id)))
             return made
         finally:
             self._lock.release()

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from holdfast.model.limits import Limits
 from holdfast.model.message import Part, Role
 from holdfast.model.reply import Usage
 
@@ -231,3 +232,7 @@ class BudgetSnapshot(Struct, frozen=True, kw_only=True):
     total_input_tokens: int = 0
     total_output_tokens: int = 0
     last_call_usage: CallUsage | None = None
+    tokens_per_minute: int = 0
+    """What its provider was sent and has answered in the last minute, by this process."""
+    limits: Limits | None = None
+    """What its provider's newest answer says is left; `limits.headroom(now)` is the tightest."""

@@ -12,6 +12,7 @@ from holdfast.codecs.gemini.rest import path as gemini_path
 from holdfast.codecs.gemini.rest import rest
 from holdfast.errors import Misuse
 from holdfast.model import wire
+from holdfast.model.limits import Limits
 from holdfast.ports import Flow, Transport
 
 SECONDS: Final = 600.0
@@ -52,6 +53,11 @@ class HttpProvider:
     def __init__(self, transport: Transport, format: str) -> None:
         self._transport = transport
         self.name, self.format = transport.provider, format
+
+    @property
+    def limits(self) -> Limits | None:
+        """What is left of its limits, as its newest answer says."""
+        return self._transport.limits
 
     async def begin(self, request: dict[str, Any]) -> Flow:
         """Send a request that streams."""

@@ -8,12 +8,14 @@ Rule 3: what goes wrong is told once, here, as a ProviderError; nobody above has
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from holdfast.core.limits import limit_in
+from holdfast.core.ratelimits import limits_in
 from holdfast.errors import (
     Denied,
     Garbled,
@@ -25,6 +27,7 @@ from holdfast.errors import (
     Unreachable,
 )
 from holdfast.model import wire
+from holdfast.model.limits import Limits
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
@@ -88,6 +91,8 @@ class HttpTransport:
         self._key = key or key_of(provider)
         self._seconds = seconds
         self._client: Client | None = None
+        self.limits: Limits | None = None
+        """What the newest answer that spoke of limits said is left of them."""
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """Send it, and take the answer; a ProviderError says what to do where that fails."""
@@ -114,6 +119,7 @@ class HttpTransport:
                 "POST", f"{self._url}{path}", content=body, headers=self._told(headers)
             )
             answer = client.send(sent, stream=True)
+            self._note(answer.headers)
             if answer.status_code != 200:
                 try:
                     said = self._read(answer)
@@ -136,7 +142,12 @@ class HttpTransport:
     ) -> tuple[int, bytes, Mapping[str, str]]:
         told = self._told(headers)
         with client.stream("POST", f"{self._url}{path}", content=body, headers=told) as answer:
+            self._note(answer.headers)
             return answer.status_code, self._read(answer), answer.headers
+
+    def _note(self, headers: Mapping[str, str]) -> None:
+        now = time.time_ns() // 1_000_000
+        self.limits = limits_in(headers, self.provider, now) or self.limits
 
     def _read(self, answer: Response) -> bytes:
         read = bytearray()
