@@ -21,17 +21,18 @@ from holdfast.core.explain import (
 from holdfast.core.fold import in_force
 from holdfast.core.price import dollars
 from holdfast.engine.counting import Counting
-from holdfast.engine.lately import BESIDE, given_now, given_of, line, newest_call
+from holdfast.engine.lately import given_now, given_of, line, newest_call
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation
 from holdfast.engine.scene import markers
+from holdfast.engine.status import effort
 from holdfast.engine.taught import profile_at
 from holdfast.engine.window import request_hash
 from holdfast.errors import Unknown
 from holdfast.model import wire
 from holdfast.model.message import Opaque, Reasoning
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Call, Usage
+from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Count, Options, Window
 
@@ -246,15 +247,8 @@ def _sent(block: Block, alone: dict[str, Any]) -> bool:
 
 async def snapshot(session: OpenSession) -> BudgetSnapshot:
     """The state of the window for display: what the last call sent, and the session's sums."""
-    total, first, last, spent = Usage(), 0, None, 0
-    after = ""
-    while page := await session.store.calls.calls(session.id, after=after):
-        first = first or page[0].started
-        for call in page:
-            total, spent = total + call.usage, spent + (call.cost or 0)
-            last = call if call.cause not in BESIDE and call.outcome != "failed" else last
-        after = page[-1].id
-    last = last or await newest_call(session)
+    (spent,) = await session.store.calls.spent(session.id)
+    last, done = await newest_call(session), await effort(session)
     model = (await _model_of(session, last) if last else "") or session.info.model
     profile = await profile_at(session, model, await session.view())
     window, used = profile.window, await _used(session, last, profile) if last else 0
@@ -264,10 +258,13 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
         used_tokens=used,
         used_percentage=round(100 * used / window, 1),
         remaining_tokens=max(0, window - used),
-        session_cost_usd=dollars(spent),
-        session_duration_ms=max(0, (last.ended or last.started) - first) if last and first else 0,
-        total_input_tokens=total.prompt,
-        total_output_tokens=total.output,
+        session_cost_usd=dollars(spent.cost),
+        session_duration_ms=done.active,
+        api_duration_ms=spent.milliseconds,
+        lines_added=done.added,
+        lines_removed=done.removed,
+        total_input_tokens=spent.usage.prompt,
+        total_output_tokens=spent.usage.output,
         last_call_usage=CallUsage.of(last.usage) if last else None,
         tokens_per_minute=session.watch.per_minute(provider, session.now()),
         limits=session.watch.limits(provider),

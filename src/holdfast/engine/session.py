@@ -34,7 +34,7 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
 from holdfast.model.caps import Caps
-from holdfast.model.ledger import Ledger, Report
+from holdfast.model.ledger import Effort, Ledger, Report
 from holdfast.model.log import (
     Context,
     Entry,
@@ -74,6 +74,8 @@ class OpenSession(Writer):
         self.visible = Visible(engine.store)
         self.ledgers = Ledgers(engine.store.log)
         self._viewed: View | None = None
+        self.before_fork: tuple[tuple[str, int], Effort] = (("", 0), Effort())
+        """What had been done where the session was forked, once that is known."""
         self.upkeep = upkeep
         self.ahead = Ahead()
         self.viewed = self._view

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine.costs import calls_of
+from msgspec.structs import replace
+
+from holdfast.core.price import dollars
+from holdfast.engine import load
 from holdfast.engine.lately import newest_call
+from holdfast.engine.ledgers import Ledgers
+from holdfast.model.ledger import Effort
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -21,28 +27,33 @@ async def status(session: OpenSession) -> dict[str, Any]:
     model = (call.model if call else "") or session.info.model
     window = session.catalogue.profile(model).window if model else 0
     used = usage.prompt if usage else 0
-    share = round(100 * used / window) if window else 0
-    spent = [one async for one in calls_of(session.store, session.id)]
+    share = min(round(100 * used / window), 100) if window else 0
+    (spent,) = await session.store.calls.spent(session.id)
+    done = await effort(session)
+    info = session.info
     return {
+        "hook_event_name": "Status",
         "session_id": session.id,
-        "session_name": session.info.title,
-        "cwd": session.info.directory,
-        "workspace": {
-            "current_dir": session.info.directory,
-            "project_dir": session.info.project,
-        },
+        "session_name": info.title,
+        "transcript_path": "",
+        "cwd": info.directory,
+        "workspace": {"current_dir": info.directory, "project_dir": info.project},
+        "version": version("holdfast"),
+        "output_style": {"name": "default"},
         "model": {"id": model, "display_name": model},
         "cost": {
-            "total_cost_usd": session.cost,
-            "total_duration_ms": max(session.info.updated - session.info.created, 0),
-            "total_api_duration_ms": sum(max((c.ended or c.started) - c.started, 0) for c in spent),
+            "total_cost_usd": dollars(spent.cost),
+            "total_duration_ms": done.active,
+            "total_api_duration_ms": spent.milliseconds,
+            "total_lines_added": done.added,
+            "total_lines_removed": done.removed,
         },
         "context_window": {
             "context_window_size": window,
             "used_percentage": share,
             "remaining_percentage": 100 - share,
-            "total_input_tokens": sum(c.usage.prompt for c in spent),
-            "total_output_tokens": sum(c.usage.output for c in spent),
+            "total_input_tokens": spent.usage.prompt,
+            "total_output_tokens": spent.usage.output,
             "current_usage": None if usage is None else {
                 "input_tokens": usage.input,
                 "output_tokens": usage.output,
@@ -52,3 +63,31 @@ async def status(session: OpenSession) -> dict[str, Any]:
         },
         "exceeds_200k_tokens": used > LARGE,
     }  # fmt: skip
+
+
+async def effort(session: OpenSession) -> Effort:
+    """Lines and active time of a session, without what it shares with the one it was forked from.
+
+    It is computed from the log, and read on from where it was computed last.
+    """
+    view = await session.view()
+    summaries = await load.summaries(session.store.log, view)
+    whole = (await session.ledgers.at(session.id, view.last, summaries)).effort
+    shared = await _shared(session)
+    return replace(
+        whole,
+        added=whole.added - shared.added,
+        removed=whole.removed - shared.removed,
+        active=whole.active - shared.active,
+    )
+
+
+async def _shared(session: OpenSession) -> Effort:
+    """What had been done before a fork; computed once, since it never changes."""
+    place = (session.id, session.info.fork)
+    if not place[1]:
+        return Effort()
+    if session.before_fork[0] != place:
+        known = await Ledgers(session.store.log).at(*place)
+        session.before_fork = (place, known.effort)
+    return session.before_fork[1]

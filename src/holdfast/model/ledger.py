@@ -152,6 +152,18 @@ class Turnback(Struct, frozen=True, array_like=True):
     target: int
 
 
+class Effort(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How much was done, and how long it took."""
+
+    added: int = 0
+    removed: int = 0
+    """Lines that tools added and removed, as far as the log tells."""
+    active: int = 0
+    """Milliseconds between entries that follow each other closely."""
+    last: int = 0
+    """When the newest entry was made, in ms."""
+
+
 class Ledger(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Everything that is known of a session, up to and including one entry.
 
@@ -175,6 +187,7 @@ class Ledger(Struct, frozen=True, omit_defaults=True, kw_only=True):
     cut: bool = False
     """Whether the newest reply was cut short."""
     turnbacks: tuple[Turnback, ...] = ()
+    effort: Effort = Effort()
 
 
 State = Literal["retained", "recoverable", "missing", "changed"]

@@ -229,6 +229,10 @@ class BudgetSnapshot(Struct, frozen=True, kw_only=True):
     remaining_tokens: int
     session_cost_usd: float = 0.0
     session_duration_ms: int = 0
+    """Active time: silences of more than five minutes are none of it."""
+    api_duration_ms: int = 0
+    lines_added: int = 0
+    lines_removed: int = 0
     total_input_tokens: int = 0
     total_output_tokens: int = 0
     last_call_usage: CallUsage | None = None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from holdfast.core.ledger import commands, files, plans
+from holdfast.core.ledger import commands, effort, files, plans
 from holdfast.core.ledger.arguments import arguments, first, text_of
 from holdfast.core.ledger.dialects import TOOLS, Reading
 from holdfast.core.ledger.outcomes import Ending, created, ending
@@ -43,6 +43,8 @@ def answered(ledger: Ledger, seq: int, result: ToolResult) -> Ledger:
     waiting = tuple(one for one in ledger.pending if one is not pending)
     ledger = replace(ledger, pending=waiting)
     ledger = _DEEDS[reading.deed](ledger, seq, pending, reading, how)
+    if how.went_well:
+        ledger = effort.counted(ledger, effort.lines_of(pending.input, reading, result.output))
     subject = _subject(pending, reading)
     if how.outcome == "failed":
         return commands.failed(ledger, seq, pending, subject, how)

@@ -13,7 +13,7 @@ from functools import reduce
 from msgspec.structs import replace
 
 from holdfast.core.fold import fold
-from holdfast.core.ledger import deeds, files, identifiers, plans, requests
+from holdfast.core.ledger import deeds, effort, files, identifiers, plans, requests
 from holdfast.core.ledger.patches import patched, replaced
 from holdfast.core.ledger.wishes import wishes
 from holdfast.model.ledger import Ledger, Request, Turnback, Work
@@ -42,7 +42,7 @@ def step(known: Ledger, entry: Entry) -> Ledger:
         kind = "undo" if isinstance(body, Undo) else "redo"
         rewound = any(mark.seq == body.marker for mark in known.turnbacks)
         known = _turn_back(known, Turnback(entry.seq, kind, body.marker)) if rewound else known
-    return replace(known, seq=entry.seq)
+    return effort.passed(replace(known, seq=entry.seq), entry.created)
 
 
 def current(known: Ledger) -> Ledger:
@@ -137,12 +137,15 @@ def _final(entry: Entry, message: Message) -> bool:
 
 
 def _prose(known: Ledger, seq: int, text: str) -> Ledger:
-    for found in replaced(text) if "SEARCH" in text else ():
-        known = files.touch(known, seq, found)
+    if "SEARCH" in text:
+        known = effort.counted(known, effort.replaced(text))
+        for found in replaced(text):
+            known = files.touch(known, seq, found)
     return identifiers.note(plans.marked(known, seq, text), seq, text)
 
 
 def _changed(known: Ledger, seq: int, part: Patch) -> Ledger:
+    known = effort.counted(known, effort.differing(part.diff))
     told = {found.path: found for found in patched(part.diff)}
     for path in dict.fromkeys((*part.files, *told)):
         found = told.get(path) or _unnamed(path)

@@ -1,0 +1,115 @@
+"""How much was done: lines that tools added and removed, and how long somebody was at it.
+
+Rule 1: only changes that went well count; a tool's own words about its lines win over ours.
+Rule 2: a file that is written whole counts as added, unless the tool says what stood there before.
+Rule 3: time is active where two entries are at most five minutes apart; a longer silence is none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, cast
+
+from msgspec.structs import replace
+
+from holdfast.core.ledger.arguments import arguments, text_of
+from holdfast.core.ledger.dialects import Reading
+from holdfast.core.lines import Lines, changed, told_in
+from holdfast.model.ledger import Ledger
+
+PAUSE: Final = 5 * 60_000
+"""The longest silence that counts as work, in ms."""
+
+_OLD: Final = ("old_string", "oldString", "old_str", "oldText", "old")
+_NEW: Final = ("new_string", "newString", "new_str", "newText", "new", "new_source")
+
+_ENVELOPE: Final = re.compile(
+    r"^\*\*\* Begin Patch[ \t]*\n(.*?)(?=^\*\*\* End Patch|\Z)", re.MULTILINE | re.DOTALL
+)
+_BLOCK: Final = re.compile(
+    r"^[ \t]*<{5,9} SEARCH[^\n]*\n(.*?)^[ \t]*={5,9}[ \t]*\n(.*?)^[ \t]*>{5,9} REPLACE",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def passed(known: Ledger, created: int) -> Ledger:
+    """The time since the entry before, where that is no pause; a clock set back is none."""
+    before = known.effort
+    gap = created - before.last if before.last else 0
+    spent = gap if 0 < gap <= PAUSE else 0
+    return replace(
+        known, effort=replace(before, active=before.active + spent, last=max(created, before.last))
+    )
+
+
+def counted(known: Ledger, lines: Lines) -> Ledger:
+    """These lines came and went."""
+    if not any(lines):
+        return known
+    before = known.effort
+    effort = replace(
+        before, added=before.added + lines.added, removed=before.removed + lines.removed
+    )
+    return replace(known, effort=effort)
+
+
+def lines_of(input: str, reading: Reading, output: str) -> Lines:
+    """The lines that a call which went well has changed."""
+    if reading.deed in ("write", "edit") and any(told := told_in(output)):
+        return told
+    fields = arguments(input)
+    match reading.deed:
+        case "write":
+            return Lines(len(text_of(fields, reading.content).splitlines()))
+        case "edit":
+            return _sum([_edited(one) for one in _edits(fields)])
+        case "patch":
+            return patched(text_of(fields, reading.subject) or input)
+        case "run" | "script":
+            return patched(" ".join(_texts(fields)) or input)
+        case _:
+            return Lines()
+
+
+def patched(text: str) -> Lines:
+    """The lines of every apply_patch envelope in a text."""
+    found = _ENVELOPE.findall(text.replace("\r\n", "\n")) if "*** Begin Patch" in text else ()
+    return _sum([differing(one) for one in found])
+
+
+def differing(diff: str) -> Lines:
+    """The lines of a diff that begin with a plus or a minus."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("+++ ", "--- "))]
+    plus = sum(line.startswith("+") for line in lines)
+    return Lines(plus, sum(line.startswith("-") for line in lines))
+
+
+def replaced(text: str) -> Lines:
+    """The lines of every SEARCH/REPLACE block in a text."""
+    return _sum([changed(old, new) for old, new in _BLOCK.findall(text)])
+
+
+def _edits(fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """The replacements of an edit: one, or a list of them."""
+    listed = fields.get("edits")
+    if not isinstance(listed, list):
+        return [fields]
+    each = cast("list[object]", listed)
+    return [cast("dict[str, Any]", one) for one in each if isinstance(one, dict)]
+
+
+def _edited(fields: dict[str, Any]) -> Lines:
+    return changed(text_of(fields, _OLD), text_of(fields, _NEW))
+
+
+def _texts(fields: dict[str, Any]) -> list[str]:
+    """The texts of a command's input, those in a list of words too."""
+    found: list[str] = []
+    for value in fields.values():
+        each = cast("list[object]", value) if isinstance(value, list) else [value]
+        found += [one for one in each if isinstance(one, str)]
+    return found
+
+
+def _sum(each: list[Lines]) -> Lines:
+    return Lines(sum(one.added for one in each), sum(one.removed for one in each))
