@@ -1,10 +1,15 @@
 """`holdfast cost` and `holdfast status-line`: every call a row, four buckets, nothing twice."""
 
 import json
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 import holdfast
+from holdfast.engine.threaded import drive
+from holdfast.model.reply import Call, Usage
 from tests.cli.running import run, values
 
 
@@ -86,6 +91,41 @@ def test_a_status_line(tmp_path: Path) -> None:
     assert window["used_percentage"] == round(100 * 1_600 / window["context_window_size"])
     assert state["cost"]["total_cost_usd"] > 0
     assert state["exceeds_200k_tokens"] is False
+    assert state["hook_event_name"] == "Status"
+    assert state["version"] == metadata.version("holdfast")
+    assert {*state} >= {"session_id", "transcript_path", "cwd", "model", "workspace"}
+    assert state["output_style"]["name"] == "default"
+
+
+def test_lines_and_the_last_call_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    id = fill(path)
+    with holdfast.open(path) as hf:
+        s = hf.session(id)
+        edit = {"path": "a.py", "old": "one\n", "new": "two\nthree\n"}
+        s.append(holdfast.assistant(holdfast.ToolCall("c", "edit", json.dumps(edit))))
+        s.tool_result("c", "changed a.py", name="edit")
+        beside = Call(
+            id="beside", session=id, started=s.now() + 5, ended=s.now() + 9, cause="summary",
+            model="claude-haiku-4-5", usage=Usage(input=190_000), cost=1,
+        )  # fmt: skip
+        for n in range(20):  # however many there are
+            drive(s.store.calls.record(replace(beside, id=f"beside-{n}")))
+        state, shot, forked = s.status(), s.snapshot(), s.fork()
+        assert (state["cost"]["total_lines_added"], shot.lines_added) == (2, 2)
+        assert (state["cost"]["total_lines_removed"], shot.lines_removed) == (1, 1)
+        assert state["cost"]["total_api_duration_ms"] == shot.api_duration_ms >= 80
+        assert state["cost"]["total_duration_ms"] == shot.session_duration_ms
+        window = state["context_window"]
+        assert state["model"]["id"] == "claude-sonnet-4-6"
+        assert window["used_percentage"] == round(100 * 1_600 / window["context_window_size"])
+        assert window["total_input_tokens"] == 3 * 1_600 + 20 * 190_000
+        assert forked.status()["cost"]["total_lines_added"] == 0  # they are its parent's
+        assert forked.status()["context_window"]["current_usage"]["input_tokens"] == 1_000
+    (one,) = values("--store", str(path), "cost", "--by", "session", "--session", id)
+    assert (one["lines_added"], one["lines_removed"]) == (2, 1)
+    told = run("--store", str(path), "cost", "--session", id).stdout
+    assert "2 lines added, 1 removed" in told
 
 
 def test_nothing_yet(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.agent.loop import Agent
     from holdfast.agent.whom import Whom
     from holdfast.cli.screen import Screen
+    from holdfast.cli.statusline import Script
     from holdfast.engine.doors import Holdfast
     from holdfast.errors import Capped
     from holdfast.model.limits import Limits
@@ -38,11 +39,20 @@ class Conversation:
         self.whom = whom
         self._used, self._gauge = "", ""
         self._limits: Limits | None = None
+        self._script: Script | None = None
 
     def hold(self, *, loaded: bool) -> None:
         """Talk until an empty Ctrl-D, /exit, or the terminal goes away."""
         self._greet(loaded)
         prompt = self._prompt()
+        try:
+            self._listen(prompt)
+        finally:
+            if self._script:
+                self._script.close()
+        self.screen.say(f"session {self.agent.session.id} · holdfast chat -c goes on", "dim")
+
+    def _listen(self, prompt: Callable[[], str]) -> None:
         while True:
             try:
                 text = prompt()
@@ -52,7 +62,7 @@ class Conversation:
                 break
             if text.strip() and not self._heard(text.strip()):
                 break
-        self.screen.say(f"session {self.agent.session.id} · holdfast chat -c goes on", "dim")
+            self._changed()
 
     def _greet(self, loaded: bool) -> None:
         session = self.agent.session
@@ -103,7 +113,12 @@ class Conversation:
             self.screen.say(f"error: {neutral(str(error))}", "red")
         finally:
             self.screen.rest()
-            self._used = ""
+
+    def _changed(self) -> None:
+        """Something was said or done, so that the line below is to be drawn again."""
+        self._used = ""
+        if self._script:
+            self._script.ask()
 
     def _goes_on(self, capped: Capped) -> bool:
         """Whether somebody lets the session spend more than its cap."""
@@ -133,12 +148,28 @@ class Conversation:
         self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))
 
     def _prompt(self) -> Any:
+        from holdfast.cli.statusline import EVERY, Script
         from holdfast.cli.typing_in import prompt
+        from holdfast.engine.settings import settings
 
-        return prompt(self.status)
+        command = settings().status.command
+        if command:
+            self._script = Script(command, lambda: self.agent.session.status())
+            self._script.ask()
+        return prompt(self.toolbar, EVERY if command else None)
+
+    def toolbar(self) -> Any:
+        """The line below what is typed: the user's own, where there is one and it says anything."""
+        if not (self._script and (lines := self._script.lines)):
+            return self.status()
+        from prompt_toolkit.formatted_text import ANSI
+
+        from holdfast.cli.statusline import cut
+
+        return ANSI("\n".join(cut(line, self.screen.console.width) for line in lines))
 
     def status(self) -> str:
-        """The line below what is typed: model, gauge, tokens, cost; limits when little is left."""
+        """Our own: model, gauge, tokens, cost; limits when little is left."""
         if not self._used:
             shot = self.agent.session.snapshot()
             self._limits = shot.limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from holdfast.engine.costs import Costs
+    from holdfast.model.window import BudgetSnapshot
 
 GROUPS = ("day", "model", "session", "project", "cause")
 
@@ -35,26 +37,39 @@ def cost(
     models: bool,
 ) -> None:
     """What every call has cost, those beside the turns included."""
-    from holdfast.cli.terminal import emit
+    from holdfast.cli.terminal import emit, say
 
     with asked.open() as hf:
-        found = hf.costs(
-            by,  # type: ignore[arg-type]
-            project=project,
-            session=find(hf, session).id if session else "",
-            **_times(since, until),
-        )
+        one = find(hf, session).id if session else ""
+        found = hf.costs(by, project=project, session=one, **_times(since, until))  # type: ignore[arg-type]
+        shot = hf.session(one).snapshot() if one else None
     if asked.json:
-        for one in found:
-            emit(_value(one, by))
+        for group in found:
+            emit(_value(group, by) | (_work(shot) if shot and by == "session" else {}))
     else:
         _draw(found, by, models=models)
+        if shot:
+            say(worked(shot))
+
+
+def _work(shot: BudgetSnapshot) -> dict[str, int]:
+    return {
+        "lines_added": shot.lines_added,
+        "lines_removed": shot.lines_removed,
+        "active_ms": shot.session_duration_ms,
+    }
+
+
+def worked(shot: BudgetSnapshot) -> str:
+    """What was done, and how long it took: silences of more than five minutes left out."""
+    times = (shot.api_duration_ms, shot.session_duration_ms)
+    api, active = (str(timedelta(seconds=ms // 1_000)) for ms in times)
+    lines = f"{shot.lines_added:,} lines added, {shot.lines_removed:,} removed"
+    return f"{lines} · models took {api} of {active} active"
 
 
 def _times(since: str, until: str) -> dict[str, int]:
     """From the beginning of one day to the end of another, where this program runs."""
-    from datetime import timedelta
-
     told = {"since": _day(since), "until": _day(until)}
     if told["until"]:
         told["until"] += timedelta(days=1)
@@ -62,8 +77,6 @@ def _times(since: str, until: str) -> dict[str, int]:
 
 
 def _day(word: str) -> Any:
-    from datetime import datetime
-
     from holdfast.errors import Misuse
 
     try:

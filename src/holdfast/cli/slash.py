@@ -6,7 +6,9 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.cli.cost import worked
 from holdfast.cli.terminal import neutral
+from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
     from holdfast.cli.conversation import Conversation
@@ -77,9 +79,13 @@ def _cost(talk: Conversation, rest: str) -> None:
 
     shot = talk.agent.session.snapshot()
     talk.screen.say(
-        f"${talk.agent.session.cost:.4f} · {shot.total_input_tokens:,} tokens in · "
+        f"${shot.session_cost_usd:.4f} · {shot.total_input_tokens:,} tokens in · "
         f"{shot.total_output_tokens:,} out"
     )
+    for one in talk.hf.costs("model", session=talk.agent.session.id):
+        known = f"${one.cost / 1e9:.4f}" if one.cost or not one.unpriced else "price unknown"
+        talk.screen.say(f"  {one.name}: {known} · {many(one.calls, 'call')}")
+    talk.screen.say(worked(shot))
     now = talk.agent.session.now()
     talk.screen.say(told(shot.limits, shot.tokens_per_minute, now), "dim")
 

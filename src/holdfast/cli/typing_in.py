@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from holdfast.files import data_home, private_directory, private_file
 
 
-def prompt(status: Callable[[], str]) -> Callable[[], str]:
-    """Asks for what is said next; Enter sends it, Alt-Enter or a backslash begins another line."""
+def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[[], str]:
+    """Asks for what is said next; Enter sends it, Alt-Enter or a backslash begins another line.
+
+    With `refresh` the line below is drawn again after so many seconds, whatever is typed.
+    """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import FileHistory
@@ -30,6 +34,7 @@ def prompt(status: Callable[[], str]) -> Callable[[], str]:
         complete_while_typing=False,
         key_bindings=keys,
         bottom_toolbar=status,
+        refresh_interval=refresh or 0,
     )
 
     def ask() -> str:
