@@ -12,6 +12,7 @@ from holdfast.engine import load
 from holdfast.engine.lately import newest_call
 from holdfast.engine.ledgers import Ledgers
 from holdfast.model.ledger import Effort
+from holdfast.model.reply import Usage
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -54,15 +55,19 @@ async def status(session: OpenSession) -> dict[str, Any]:
             "remaining_percentage": 100 - share,
             "total_input_tokens": spent.usage.prompt,
             "total_output_tokens": spent.usage.output,
-            "current_usage": None if usage is None else {
-                "input_tokens": usage.input,
-                "output_tokens": usage.output,
-                "cache_creation_input_tokens": usage.cache_write,
-                "cache_read_input_tokens": usage.cache_read,
-            },
+            "current_usage": usage and _usage(usage),
         },
         "exceeds_200k_tokens": used > LARGE,
-    }  # fmt: skip
+    }
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_read_input_tokens": usage.cache_read,
+    }
 
 
 async def effort(session: OpenSession) -> Effort:
