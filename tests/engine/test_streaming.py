@@ -134,9 +134,10 @@ def test_the_same_awaited(way: str, tmp_path: Path) -> None:
             s = await hf.session(model=MODELS[format])
             await s.user("What is in a.py?")
             window = await s.window(tools=TOOLS)
-            stream = send(client(format, server, awaited=True), window.request(format))
-            stream = await stream if hasattr(stream, "__await__") else stream
-            entry = await s.reply(stream, hear=heard.append)
+            async with client(format, server, awaited=True) as using:
+                stream = send(using, window.request(format))
+                stream = await stream if hasattr(stream, "__await__") else stream
+                entry = await s.reply(stream, hear=heard.append)
             return entry, s.cost, heard
 
     with StrictServer(script) as server:

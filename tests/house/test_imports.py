@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "testing": ENGINE,
     "agent": ENGINE,
     "cli": AGENT | {"__init__"},  # the demo is an example of the public names
+    "frameworks": ENGINE,
     "gateway": AGENT,
     "lab": AGENT,
     "__init__": ENGINE,

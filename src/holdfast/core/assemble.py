@@ -265,10 +265,10 @@ def placeholder(part: Part, handle: Handle, tokens: int, call: ToolCall | None =
 
 def _marked(part: Part, tag: str, most: int | None, entry: Entry) -> Part:
     """A part of an earlier message: cut where it has to be, and in the tag of its section."""
-    if not isinstance(part, Text) or part.seal is not None:
+    if not isinstance(part, Text) or (part.seal and part.seal.sent):
         return part
     text = shorten(part.text, most, f"#{entry.seq}") if most else part.text
-    return Text(wrap(tag, text), scaffold=tag) if tag else replace(part, text=text)
+    return Text(wrap(tag, text), scaffold=tag) if tag else replace(part, text=text, seal=None)
 
 
 def breakpoints(blocks: Sequence[Block], tools: bool) -> tuple[int, ...]:

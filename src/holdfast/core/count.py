@@ -119,7 +119,9 @@ def sealed(part: Part) -> int:
     if isinstance(part, Opaque):
         return len(part.data)
     seal: Seal | None = getattr(part, "seal", None)
-    return len(seal.data) if seal else 0
+    if seal is None or not (seal.sent or isinstance(part, Reasoning)):
+        return 0  # a framework keeps a message whole beside its words; of a thought only the rest
+    return len(seal.data)
 
 
 def _by_bytes(part: Part) -> int:

@@ -100,10 +100,10 @@ def _count(entry: Entry, place: int) -> int:
 
 
 def _part(part: Part, handle: Handle, count: int, bounds: Cap) -> Part:
-    if not isinstance(part, ToolResult) or part.seal is not None:
+    if not isinstance(part, ToolResult) or (part.seal and part.seal.sent):
         return part
     output = cut(part.output, count - CALL, bounds, str(handle))
-    return part if output is part.output else replace(part, output=output)
+    return part if output is part.output else replace(part, output=output, seal=None)
 
 
 def cut(text: str, count: int, bounds: Cap, handle: str) -> str:

@@ -44,7 +44,7 @@ from holdfast.model.log import (
 )
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
-from holdfast.model.reply import Delta
+from holdfast.model.reply import Delta, Reply
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
@@ -139,7 +139,10 @@ class OpenSession(Writer):
         """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
 
         `hear` is told of each piece of a stream; one that breaks off is kept as far as it came.
+        A `Reply` that was read elsewhere is taken as it is.
         """
+        if isinstance(response, Reply):
+            return await self.turns.record(response, format, key=key)
         if is_stream(response):
             return await listen(self, response, hear, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)

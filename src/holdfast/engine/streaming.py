@@ -112,14 +112,19 @@ class Heard:
 
 def told(piece: Any) -> dict[str, Any] | None:
     """What the provider said in a piece of a stream; None where only the SDK speaks."""
-    fields = cast("dict[str, Any]", piece) if isinstance(piece, dict) else None
-    kind: Any = fields.get("type") if fields else getattr(piece, "type", None)
-    if kind == "chunk" and fields is None:  # the openai SDK's own event around a chunk
-        return told(piece.chunk)
+    kind = _field(piece, "type")
+    if kind == "chunk":  # the openai SDK's own event around a chunk
+        return told(_field(piece, "chunk"))
     if isinstance(kind, str) and not _of_provider(kind):
         return None
     found = wire.decode(body_of(piece, IN_EVENTS), dict[str, Any])
     return {name: value for name, value in found.items() if name != "snapshot"}
+
+
+def _field(piece: Any, name: str) -> Any:
+    if isinstance(piece, dict):
+        return cast("dict[str, Any]", piece).get(name)
+    return getattr(piece, name, None)
 
 
 def _of_provider(kind: str) -> bool:

@@ -247,6 +247,8 @@ def kind_of(value: Body | Part | type[Marker]) -> str:
 
 def said(body: Body) -> Body:
     """A body without what the store's own state put into it: the same for a retry."""
+    if isinstance(body, Message):
+        return body.bare
     return replace(body, folded=Folded()) if isinstance(body, Summary) else body
 
 

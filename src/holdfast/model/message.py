@@ -13,8 +13,13 @@ from hashlib import sha256
 from typing import Any, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+FRAMEWORK = "framework:"
+"""How the owners begin that are no provider: what is sealed for them is kept, and never sent."""
 
 
 class Seal(Struct, frozen=True, omit_defaults=True):
@@ -27,6 +32,11 @@ class Seal(Struct, frozen=True, omit_defaults=True):
     model: str = ""
     hash: str = ""
     """SHA-256 of `data`, set when it was stored and checked before it is echoed."""
+
+    @property
+    def sent(self) -> bool:
+        """Whether it goes to a provider with its part."""
+        return not self.owner.startswith(FRAMEWORK)
 
     @property
     def intact(self) -> bool:
@@ -162,9 +172,22 @@ class Message(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="me
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
+    def bare(self) -> Message:
+        """The message without the originals that a framework keeps with it."""
+        if not any(map(_kept, self.parts)):
+            return self
+        bare = [replace(part, seal=None) if _kept(part) else part for part in self.parts]
+        return Message(self.role, tuple(bare))
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tools it asks for."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def _kept(part: Part) -> bool:
+    seal: Seal | None = getattr(part, "seal", None)
+    return seal is not None and not seal.sent
 
 
 def fields(input: str) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+"""What the adapters share: a framework's own message kept whole beside what we read of it.
+
+Rule 1: the original is sealed onto the message for its framework; it is neither counted nor sent.
+Rule 2: it comes back as it was while everything of it is shown; otherwise what is shown is written
+        anew.
+Rule 3: what the window was made for is known before the call, so that its usage tells how well
+        it was counted.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.core.recall import recall_tools
+from holdfast.engine.blocking import BlockingSession
+from holdfast.model import wire
+from holdfast.model.log import Entry
+from holdfast.model.message import FRAMEWORK, Media, Message, Part, Reasoning, Text, ToolCall, seal
+from holdfast.model.reply import Reply
+from holdfast.model.window import Block, Tool
+
+FORMATS = {"anthropic": "anthropic", "google": "gemini", "openai": "openai-responses"}
+"""How a provider is spoken to; every other one as OpenAI is in chats."""
+
+
+class Conversation:
+    """A session as an adapter uses it."""
+
+    def __init__(self, session: BlockingSession) -> None:
+        self.session = session
+        self._format = ""
+
+    def prepared(
+        self, system: str = "", tools: Sequence[Tool | Mapping[str, Any]] = ()
+    ) -> list[Block]:
+        """What is to be sent now, made to fit, without the system prompt."""
+        window = self.session.window(system=system, tools=tools)
+        self._format = FORMATS.get(window.profile.provider, "openai-chat")
+        window.request(self._format)  # what is remembered of the call until its reply comes
+        return _conversation(window.blocks)
+
+    def shown(self) -> list[Block]:
+        """What would be sent now, though nothing is asked yet."""
+        blocks = _conversation(self.session.window().blocks)
+        if blocks and blocks[-1].source == "repair":  # a line for a model that is not asked
+            blocks.pop()
+        return blocks
+
+    def answered(self, reply: Reply, *, key: str = "") -> Entry:
+        """Append what a model answered, with its usage."""
+        return self.session.reply(reply, format=self._format, key=key)
+
+
+def _conversation(blocks: Sequence[Block]) -> list[Block]:
+    return [block for block in blocks if block.section != "system"]
+
+
+def keep(parts: Sequence[Part], framework: str, original: Any) -> tuple[Part, ...]:
+    """The parts that were read of an original, with the original sealed onto one of them."""
+    made = list(parts) or [Text("")]
+    place = max(
+        (i for i, part in enumerate(made) if not isinstance(part, Reasoning)),
+        default=len(made) - 1,
+    )
+    data = wire.encode({"kinds": _kinds(made), "is": original})
+    made[place] = replace(made[place], seal=seal(FRAMEWORK + framework, data))
+    return tuple(made)
+
+
+def kept(parts: Sequence[Part], framework: str) -> Any | None:
+    """The original that these parts were read of; None where not all of it is shown."""
+    for part in parts:
+        found = getattr(part, "seal", None)
+        if found and found.owner == FRAMEWORK + framework and found.intact:
+            told = wire.decode(found.data, dict[str, Any])
+            if told.get("kinds") == _kinds(parts):
+                return told["is"]
+    return None
+
+
+def _kinds(parts: Sequence[Part]) -> list[str]:
+    return [type(part).__name__ for part in parts]
+
+
+def words(block: Block) -> str:
+    """The text of a block."""
+    return Message(block.role, block.parts).text
+
+
+def thought(text: str, framework: str, secret: str = "") -> Reasoning:
+    """What a model thought; its signature takes room in the window, and is kept for that."""
+    told = seal(f"{FRAMEWORK}{framework} signature", secret.encode()) if secret else None
+    return Reasoning(text, told)
+
+
+def medium(type: str, told: str) -> Media:
+    """A picture or document from its address, or from its base64."""
+    head, comma, data = told.partition(",")
+    if told.startswith("data:") and comma:
+        type, told = head.removeprefix("data:").partition(";")[0] or type, data
+    elif "://" in told[:16]:
+        return Media(type, url=told)
+    try:
+        return Media(type, base64.b64decode(told, validate=True))
+    except (binascii.Error, ValueError):
+        return Media(type, name="not base64")
+
+
+def recalling(session: BlockingSession) -> list[tuple[Tool, Callable[[dict[str, Any]], str]]]:
+    """The tools that reach what has left the window, each with what answers it."""
+
+    def answers(name: str) -> Callable[[dict[str, Any]], str]:
+        def answer(given: dict[str, Any]) -> str:
+            found = session.answer(ToolCall("recall", name, wire.encode(given).decode()))
+            return found.output if found else ""
+
+        return answer
+
+    return [(one, answers(one.name)) for one in recall_tools()]

@@ -1,0 +1,209 @@
+"""Holdfast as the memory of a LangChain or LangGraph agent: a middleware around each model call.
+
+Rule 1: what the agent's state holds is appended once, known by its message id; a checkpointer may
+        tell the whole past each time, and where there is none Holdfast has it.
+Rule 2: the model sees the window in place of the state; the state itself is not changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, cast
+
+from holdfast.engine.blocking import BlockingSession
+from holdfast.errors import Misuse
+from holdfast.frameworks.keeping import (
+    Conversation,
+    keep,
+    kept,
+    medium,
+    recalling,
+    thought,
+    words,
+)
+from holdfast.model import wire
+from holdfast.model.message import Message, Part, Role, Text, ToolCall, ToolResult
+from holdfast.model.reply import Reply, Usage
+from holdfast.model.window import Block
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain_core.messages import (
+        AIMessage,
+        AnyMessage,
+        BaseMessage,
+        HumanMessage,
+        ToolMessage,
+        messages_from_dict,
+    )
+    from langchain_core.tools import BaseTool, StructuredTool
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+except ImportError as absent:
+    raise Misuse("this adapter needs LangChain 1.x; pip install langchain") from absent
+
+NAME = "langchain"
+
+
+class HoldfastMiddleware(AgentMiddleware):
+    """Keeps what is said in a session of Holdfast, and shows the model its window."""
+
+    def __init__(self, session: BlockingSession) -> None:
+        super().__init__()
+        self._session = session
+        self._conversation = Conversation(session)
+        self._known: set[str] = set()
+        self.tools = [_tool(one, answer) for one, answer in recalling(session)]
+        """`recall` and `search_history`, which the agent gets with the middleware."""
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Show the model its window, and append what it answers."""
+        response = handler(request.override(messages=self._window(request)))
+        self._take(response.result)
+        return response
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """The same, awaited."""
+        window = await asyncio.to_thread(self._window, request)
+        response = await handler(request.override(messages=window))
+        await asyncio.to_thread(self._take, response.result)
+        return response
+
+    def messages(self) -> list[AnyMessage]:
+        """What the model would see now, as LangChain's own messages."""
+        return written(self._conversation.shown())
+
+    def _window(self, request: ModelRequest[Any]) -> list[AnyMessage]:
+        self._take(request.messages)
+        tools = [convert_to_openai_tool(t) if isinstance(t, BaseTool) else t for t in request.tools]
+        return written(self._conversation.prepared(str(request.system_prompt or ""), tools))
+
+    def _take(self, told: Sequence[BaseMessage]) -> None:
+        """Append what is not known yet; told twice, a message is there once."""
+        for message in told:
+            id = message.id or ""
+            if id and id in self._known:
+                continue
+            key = f"{NAME} {id}" if id else ""
+            if isinstance(message, AIMessage):
+                self._conversation.answered(_reply(message), key=key)
+            else:
+                self._session.append(read(message), key=key)
+            self._known.add(id)
+
+
+def read(message: BaseMessage) -> Message:
+    """A message of LangChain's as one of ours, the original with it."""
+    if isinstance(message, ToolMessage):
+        failed, name = message.status == "error", message.name or ""
+        made = ToolResult(message.tool_call_id, str(message.text), failed, name)
+        return Message("tool", keep([made], NAME, _dumped(message)))
+    role = _ROLES.get(message.type, "user")
+    if message.model_dump(exclude={"id"}) == HumanMessage(str(message.text)).model_dump(
+        exclude={"id"}
+    ):
+        return Message(role, (Text(str(message.text)),))
+    return Message(role, keep(list(_parts(message)), NAME, _dumped(message)))
+
+
+_ROLES: dict[str, Role] = {"ai": "assistant", "system": "system", "human": "user"}
+
+
+def _dumped(message: BaseMessage) -> dict[str, Any]:
+    """A message as JSON; what a tool kept for its program alone stays there where it is none."""
+    try:
+        return {"type": message.type, "data": message.model_dump(mode="json")}
+    except (TypeError, ValueError):
+        return {"type": message.type, "data": message.model_dump(mode="json", exclude={"artifact"})}
+
+
+def _parts(message: BaseMessage) -> Iterator[Part]:
+    for block in cast("list[dict[str, Any]]", message.content_blocks):
+        match block.get("type"):
+            case "text":
+                yield Text(block.get("text", ""))
+            case "reasoning":
+                secret = wire.encode(block.get("extras") or {}).decode()
+                yield thought(block.get("reasoning", ""), NAME, secret)
+            case "tool_call":
+                given = wire.encode(block.get("args") or {}).decode("utf-8", "surrogatepass")
+                yield ToolCall(block.get("id") or "", block["name"], given)
+            case "image" | "audio" | "video" | "file":
+                told = block.get("base64") or block.get("url") or ""
+                yield medium(block.get("mime_type") or "application/octet-stream", told)
+            case _:
+                yield Text(wire.encode(block).decode("utf-8", "surrogatepass"))
+
+
+def _reply(message: AIMessage) -> Reply:
+    told: dict[str, Any] = message.response_metadata
+    body = read(message)
+    return Reply(
+        message=body,
+        stop="tools" if body.calls else "end",
+        usage=_usage(message.usage_metadata),
+        model=told.get("model_name") or told.get("model") or "",
+        provider=told.get("model_provider") or "",
+        request=told.get("id") or "",
+    )
+
+
+def _usage(told: Any) -> Usage:
+    """The four buckets; LangChain's input counts everything that was sent."""
+    if not told:
+        return Usage()
+    sent, said = told.get("input_token_details") or {}, told.get("output_token_details") or {}
+    read, written = sent.get("cache_read") or 0, sent.get("cache_creation") or 0
+    return Usage(
+        input=max(told["input_tokens"] - read - written, 0),
+        cache_read=read,
+        cache_write=written,
+        output=told["output_tokens"],
+        reasoning=said.get("reasoning") or 0,
+    )
+
+
+def written(blocks: Sequence[Block]) -> list[AnyMessage]:
+    """LangChain's messages for these blocks."""
+    found: list[Any] = []
+    for block in blocks:
+        if block.role == "tool":
+            found += [_answer(part) for part in block.parts]
+        elif original := kept(block.parts, NAME):
+            found += messages_from_dict([original])
+        elif block.role == "assistant":
+            found.append(_said(block))
+        else:
+            found.append(HumanMessage(words(block)))
+    return found
+
+
+def _answer(part: Part) -> BaseMessage:
+    if not isinstance(part, ToolResult):
+        return HumanMessage(getattr(part, "text", ""))
+    if original := kept([part], NAME):
+        return messages_from_dict([original])[0]
+    status = "error" if part.error else "success"
+    return ToolMessage(part.output, tool_call_id=part.call, name=part.name, status=status)
+
+
+def _said(block: Block) -> AIMessage:
+    """What is left of a message of the model: its words and its calls."""
+    calls = [p for p in block.parts if isinstance(p, ToolCall)]
+    asked = [{"name": c.name, "args": c.fields, "id": c.id, "type": "tool_call"} for c in calls]
+    return AIMessage(content=words(block), tool_calls=asked)
+
+
+def _tool(one: Any, answer: Callable[[dict[str, Any]], str]) -> BaseTool:
+    return StructuredTool.from_function(
+        lambda **given: answer(given),
+        name=one.name,
+        description=one.description,
+        args_schema=one.schema,
+    )
