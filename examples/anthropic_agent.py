@@ -23,17 +23,19 @@ def run(command: str) -> str:
     return f"{done.stdout}{done.stderr}[exit {done.returncode}]"
 
 
-def main(task: str, store: str, client: anthropic.Anthropic) -> str:
+def main(task: str, store: str, client: anthropic.Anthropic, resume: str = "") -> str:
     def summarise(question):
         return client.messages.create(**question.request("anthropic"))
 
     with holdfast.open(store) as hf:
-        s = hf.session(model="claude-sonnet-4-6", summariser=summarise)
+        new = {} if resume else {"model": "claude-sonnet-4-6"}
+        s = hf.session(resume, summariser=summarise, **new)
         s.user(task)
         while True:
             window = s.window(system="Be brief.", tools=[SHELL, *holdfast.recall_tools()])
             reply = s.reply(client.messages.create(**window.request("anthropic")))
             if not reply.body.calls:
+                print(f"[session {s.id}, ${s.cost:.4f} so far]", file=sys.stderr)
                 return reply.body.text
             for call in reply.body.calls:
                 known = s.answer(call)  # recall and search_history answer themselves
@@ -41,5 +43,5 @@ def main(task: str, store: str, client: anthropic.Anthropic) -> str:
                 s.tool_result(call.id, output, name=call.name)
 
 
-if __name__ == "__main__":
-    print(main(sys.argv[1], "agent.db", anthropic.Anthropic()))
+if __name__ == "__main__":  # a task, and the session it goes on with
+    print(main(sys.argv[1], "agent.db", anthropic.Anthropic(), *sys.argv[2:3]))

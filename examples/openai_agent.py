@@ -24,17 +24,19 @@ def run(command: str) -> str:
     return f"{done.stdout}{done.stderr}[exit {done.returncode}]"
 
 
-def main(task: str, store: str, client: openai.OpenAI) -> str:
+def main(task: str, store: str, client: openai.OpenAI, resume: str = "") -> str:
     def summarise(question):
         return client.responses.create(**question.request("openai-responses"))
 
     with holdfast.open(store) as hf:
-        s = hf.session(model="gpt-5", summariser=summarise)
+        new = {} if resume else {"model": "gpt-5"}
+        s = hf.session(resume, summariser=summarise, **new)
         s.user(task)
         while True:
             window = s.window(system="Be brief.", tools=[SHELL, *holdfast.recall_tools()])
             reply = s.reply(client.responses.create(**window.request("openai-responses")))
             if not reply.body.calls:
+                print(f"[session {s.id}, ${s.cost:.4f} so far]", file=sys.stderr)
                 return reply.body.text
             for call in reply.body.calls:
                 known = s.answer(call)  # recall and search_history answer themselves
@@ -42,5 +44,5 @@ def main(task: str, store: str, client: openai.OpenAI) -> str:
                 s.tool_result(call.id, output, name=call.name)
 
 
-if __name__ == "__main__":
-    print(main(sys.argv[1], "agent.db", openai.OpenAI()))
+if __name__ == "__main__":  # a task, and the session it goes on with
+    print(main(sys.argv[1], "agent.db", openai.OpenAI(), *sys.argv[2:3]))

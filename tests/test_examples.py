@@ -1,20 +1,28 @@
 """The examples run: each agent does a task with a tool, against the strict server."""
 
+import asyncio
 import importlib.util
+from collections.abc import Callable
+from inspect import iscoroutinefunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import agents
 import anthropic
 import openai
 import pytest
 from google import genai
 from google.genai.types import HttpOptions
+from langchain_anthropic import ChatAnthropic
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
 
 import holdfast
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
 
+agents.set_tracing_disabled(True)
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 LONGEST = 60
 
@@ -28,29 +36,74 @@ def load(name: str) -> ModuleType:
     return made
 
 
-def client(name: str, server: StrictServer) -> Any:
-    if name == "anthropic_agent":
-        return anthropic.Anthropic(api_key="any", base_url=server.url("anthropic"))
-    if name == "openai_agent":
-        return openai.OpenAI(api_key="any", base_url=server.url("openai"))
+def gemini(server: StrictServer) -> Any:
     options = HttpOptions(base_url=server.url("google"), api_version="v1beta")
     return genai.Client(api_key="any", http_options=options)
 
 
-@pytest.mark.parametrize("name", ["anthropic_agent", "openai_agent", "google_agent"])
-def test_an_agent_does_its_task(name: str, tmp_path: Path) -> None:
-    answers = iter(
-        [answer("Looking.", Ask("shell", {"command": "echo 6 times 7"})), answer("It is 42.")]
-    )
+def claude_of_pydantic(server: StrictServer) -> Any:
+    client = anthropic.AsyncAnthropic(api_key="any", base_url=server.url("anthropic"))
+    return AnthropicModel("claude-sonnet-4-6", provider=AnthropicProvider(anthropic_client=client))
+
+
+def claude_of_langchain(server: StrictServer) -> Any:
+    told: dict[str, Any] = {"model": "claude-sonnet-4-6", "api_key": "any"}
+    return ChatAnthropic(base_url=server.url("anthropic"), **told)
+
+
+CLIENTS: dict[str, Callable[[StrictServer], Any]] = {
+    "anthropic_agent": lambda server: anthropic.Anthropic(
+        api_key="any", base_url=server.url("anthropic")
+    ),
+    "openai_agent": lambda server: openai.OpenAI(api_key="any", base_url=server.url("openai")),
+    "google_agent": gemini,
+    "agents_sdk_agent": lambda server: openai.AsyncOpenAI(
+        api_key="any", base_url=server.url("openai")
+    ),
+    "langchain_agent": claude_of_langchain,
+    "pydantic_ai_agent": claude_of_pydantic,
+}
+
+
+def said(name: str, server: StrictServer, *given: str) -> str:
+    """What the example answers to a task."""
+    task, store, *resume = given
+    main = load(name).main
+    if not iscoroutinefunction(main):
+        return main(task, store, CLIENTS[name](server), *resume)
+
+    async def awaited() -> str:
+        used = CLIENTS[name](server)
+        try:
+            return await main(task, store, used, *resume)
+        finally:
+            await getattr(used, "client", used).close()
+
+    return asyncio.run(awaited())
+
+
+@pytest.mark.filterwarnings("ignore")  # the SDKs' own
+@pytest.mark.parametrize("name", CLIENTS)
+def test_an_agent_does_its_task_and_goes_on_later(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    look = answer("Looking.", Ask("shell", {"command": "echo 6 times 7"}))
+    answers = iter([look, answer("It is 42."), answer("As I said, 42.")])
+    store = str(tmp_path / "log.db")
     with StrictServer(lambda asked: next(answers)) as server:
-        with client(name, server) as used:
-            said = load(name).main("what is 6 times 7?", str(tmp_path / "log.db"), used)
-        assert said == "It is 42."
+        assert said(name, server, "what is 6 times 7?", store) == "It is 42."
         assert "6 times 7" in str(server.asked[-1].body)
-        assert not [one.rule for one in server.asked if one.rule]
-    with holdfast.open(tmp_path / "log.db") as hf:
-        (session,) = hf.sessions()
-        assert hf.session(session.id).cost > 0
+        with holdfast.open(store) as hf:
+            (session,) = hf.sessions()
+            assert hf.session(session.id).cost > 0
+        assert f"[session {session.id}, $0.0" in capsys.readouterr().err
+        assert said(name, server, "what was it?", store, session.id) == "As I said, 42."
+        assert "what is 6 times 7?" in str(server.asked[-1].body)
+        assert server.refused == []
+
+
+def test_every_example_is_run() -> None:
+    assert sorted(CLIENTS) == sorted(file.stem for file in EXAMPLES.glob("*.py"))
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)

@@ -8,6 +8,7 @@ import holdfast
 from holdfast.engine.costs import calls_of
 from holdfast.engine.doors import Holdfast
 from holdfast.engine.threaded import drive_all
+from holdfast.files import config_home
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer
 from holdfast.testing.strict import Ask, Think, answer
@@ -19,9 +20,13 @@ SYSTEM = "You keep a list of items. Look each one up before you speak of it."
 
 
 def small(path: Path, model: str) -> Holdfast:
-    """A store whose model holds little."""
+    """A store whose model holds little, as the user's own file says."""
+    home = config_home()
+    home.mkdir(parents=True)
+    told = f'["{model}"]\nwindow = {WINDOW}\noutput_limit = 1000\n'
+    (home / "profiles.toml").write_text(told, "utf-8")
     hf = holdfast.open(path)
-    hf.catalogue.learn(model, window=WINDOW, output_limit=1_000)
+    assert hf.catalogue.profile(model).window == WINDOW
     return hf
 
 
