@@ -13,10 +13,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from holdfast.telemetry import bounds
 from tests.telemetry.playing import KEY, WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -205,3 +207,33 @@ def test_the_providers_of_the_program_are_used_as_they_are(tmp_path: Path) -> No
     )  # fmt: skip
     assert done.stdout.split() == ["fine", "1"]
     assert done.stderr == ""  # nothing of ours was set up beside theirs
+
+
+def test_a_collector_that_is_down_is_told_once(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{free.getsockname()[1]}"
+    done = subprocess.run(
+        [sys.executable, "-c", TOLD, str(tmp_path)], cwd=ROOT, text=True, capture_output=True,
+        check=True, timeout=60,
+        env={**os.environ, "OTEL_METRICS_EXPORTER": "otlp", "OTEL_LOGS_EXPORTER": "otlp",
+             "OTEL_EXPORTER_OTLP_ENDPOINT": closed},
+    )  # fmt: skip
+    assert done.stdout.strip() == "fine"
+    assert done.stderr.count("NotMeasured: what is measured does not arrive") == 1
+    assert done.stderr.count("Connection refused") == 1
+
+
+def test_the_end_of_a_program_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived, never = threading.Event(), threading.Event()
+
+    class Stuck:
+        def shutdown(self) -> None:
+            arrived.set()
+            never.wait()
+
+    monkeypatch.setattr(bounds, "_ENDING", [Stuck(), Stuck()])
+    monkeypatch.setattr(bounds, "GRACE", 0.1)
+    bounds._end()  # type: ignore[reportPrivateUsage]
+    assert arrived.is_set()
+    never.set()

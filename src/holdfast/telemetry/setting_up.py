@@ -17,6 +17,7 @@ from typing import Any
 from opentelemetry import _logs, metrics, trace
 
 from holdfast.errors import Misuse
+from holdfast.telemetry.bounds import bounded
 from holdfast.telemetry.emitting import Emitter
 
 OTLP = {"": "otlp_proto_http", "http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
@@ -52,27 +53,27 @@ def _meters(signal: str) -> Any:
     readers = (
         one if isinstance(one, MetricReader) else PeriodicExportingMetricReader(one) for one in made
     )
-    return MeterProvider(tuple(readers), _resource())
+    return bounded(MeterProvider(tuple(readers), _resource(), shutdown_on_exit=False))
 
 
 def _tracers(signal: str) -> Any:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=_resource())
+    provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
     for exporter in _made(signal):
         provider.add_span_processor(BatchSpanProcessor(exporter))
-    return provider
+    return bounded(provider)
 
 
 def _loggers(signal: str) -> Any:
     from opentelemetry.sdk._logs import LoggerProvider
     from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 
-    provider = LoggerProvider(_resource())
+    provider = LoggerProvider(_resource(), shutdown_on_exit=False)
     for exporter in _made(signal):
         provider.add_log_record_processor(BatchLogRecordProcessor(exporter))
-    return provider
+    return bounded(provider)
 
 
 def _resource() -> Any:
