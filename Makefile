@@ -24,7 +24,7 @@ PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests fix faults replay bench agents lock changelog clean
+.PHONY: help run test lint types house tests fix faults replay bench agents pictures lock changelog clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -81,6 +81,10 @@ agents:  ## install the real agents that the strict server is tried with
 	$(call say,agents)
 	@mkdir -p .agents && cp tests/agents/package.json .agents/
 	@npm install --prefix .agents --no-package-lock --no-audit --no-fund --loglevel=error
+
+# What the chat shows in tmux, as SVG for the README.
+pictures: $(VENV)/.installed  ## take the pictures of the terminal again
+	@PYTHONPATH=src:. $(BIN)/python -m tools.screenshot
 
 # Kept pins stay as they are; `make lock UV_FLAGS=--upgrade` takes newer ones.
 COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --universal --generate-hashes \

@@ -1,6 +1,7 @@
 """Hooks: the user's own commands at the start, at a tool's output, around a compaction."""
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from holdfast.agent.happening import Happening
 from holdfast.agent.hooks import Hooks, hooks
 from holdfast.errors import Misuse
 from holdfast.model.log import Summary
-from holdfast.model.message import Message, assistant
+from holdfast.model.message import Message, ToolCall, ToolResult, assistant
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer, in_order
 from tests.agent.opening import agent, results
@@ -175,3 +176,21 @@ def test_a_file_that_cannot_be_understood_says_so(tmp_path: Path, text: str) -> 
 def test_no_file_is_no_hooks_and_a_repository_has_none(tmp_path: Path) -> None:
     (tmp_path / "hooks.toml").write_text("[[session_start]]\ncommand = 'echo hostile'\n")
     assert hooks(str(tmp_path)).started("s", "new") == ""
+
+
+def test_the_example_of_the_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "agent.md").read_text("utf-8")
+    (example,) = [one for one in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "[[" in one]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "work").mkdir()
+    (tmp_path / "hooks.toml").write_text(example)
+    made = hooks(str(tmp_path / "work"), tmp_path / "hooks.toml")
+    assert made.started("s", "new").startswith("Today is ")
+    call = ToolCall("1", "shell", "{}")
+    for status, note in ((0, ""), (1, "\n[this command failed]")):
+        output = f"[exit status {status}]"
+        assert made.output("s", call, ToolResult("1", output)).output == output + note
+    seen: list[Happening] = []
+    assert compacting(tmp_path, made, seen)
+    assert json.loads((tmp_path / "compactions.jsonl").read_text())["event"] == "after_compaction"
+    assert made.problems == []

@@ -1,117 +1,121 @@
 """`holdfast chat` in a real terminal: typed in tmux, read from its screen."""
 
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import holdfast
 from holdfast.cli.screen import _split  # type: ignore[reportPrivateUsage]
+from holdfast.model.log import Summary
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
+from tools.tmux import Terminal
 
-ROOT = Path(__file__).resolve().parents[2]
+CANARY = b"sk-canary-0123456789"
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
+    "789c63606060000000040001f61738550000000049454e44ae426082"
+)
 
 
-class Terminal:
-    """A terminal of 80 columns with a chat in it."""
+def script(asked: Any) -> Any:
+    """A model that does what the last thing said asks for."""
+    if not asked.body.get("tools"):
+        return answer("The user asked questions about words; all were answered.", delay=SLOW[0])
+    content = asked.body["messages"][-1]["content"]
+    said = content if isinstance(content, str) else str(content[-1])
+    if "tool_result" in said:
+        return answer("That is all.")
+    found = (told for asked_for, told in SAID.items() if asked_for in said)
+    return next(found, answer(WELL))
 
-    def __init__(self, tmp_path: Path, url: str) -> None:
-        self._socket = str(tmp_path / "tmux")
-        env = {
-            "PYTHONPATH": str(ROOT / "src"),
-            "ANTHROPIC_API_KEY": "sk-canary-0123456789",
-            "ANTHROPIC_BASE_URL": url,
-            "HOLDFAST_STORE": str(tmp_path / "log.db"),
-            "XDG_DATA_HOME": str(tmp_path / "data"),
-            "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        }
-        told = " ".join(f"{name}='{value}'" for name, value in env.items())
-        work = tmp_path / "work"
-        work.mkdir()
-        self._tmux("new-session", "-d", "-x", "80", "-y", "40", "-c", str(work))
-        self.type(f"clear; {told} {sys.executable} -m holdfast.cli chat")
 
-    def _tmux(self, *words: str) -> str:
-        told = ["tmux", "-S", self._socket, "-f", "/dev/null", *words]
-        done = subprocess.run(told, capture_output=True, text=True, timeout=20, check=True)
-        return done.stdout
+WELL = "# Well\n\nIt is **done**.\n\n- one\n- two\n\n```\na  =  1\n```\n\nAfter all."
 
-    def type(self, text: str) -> None:
-        self._tmux("send-keys", "-l", text)
-        self._tmux("send-keys", "Enter")
+LOW = {
+    "anthropic-ratelimit-input-tokens-limit": "80000",
+    "anthropic-ratelimit-input-tokens-remaining": "4000",
+    "anthropic-ratelimit-input-tokens-reset": "2099-01-01T00:00:00Z",
+}
 
-    def press(self, key: str) -> None:
-        self._tmux("send-keys", key)
+SAID = {
+    "at length": answer("word " * 3_000, pace=0.05),
+    "make it": answer("Making it.", Ask("write", {"path": "made.txt", "content": "x"})),
+    "run it": answer(Ask("shell", {"command": "echo begun; sleep 60"})),
+    "hurry": answer("Not so fast.", headers=LOW),
+    "busy": answer(status=429, error="busy", headers={"retry-after": "40"}),
+    "in a while": answer("Here it is.", delay=2),
+}
 
-    def screen(self) -> str:
-        return self._tmux("capture-pane", "-p", "-S", "-200")
-
-    def wait(self, words: str, seconds: float = 30) -> str:
-        end = time.monotonic() + seconds
-        while words not in (seen := self.screen()):
-            assert time.monotonic() < end, f"{words!r} never came:\n{seen}"
-            time.sleep(0.1)
-        return seen
-
-    def close(self) -> None:
-        self._tmux("kill-server")
+SLOW = [0.0]
+"""How long a summary takes."""
 
 
 @pytest.fixture
-def talk(tmp_path: Path) -> Iterator[Any]:
+def begin(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     if not shutil.which("tmux"):
         pytest.skip("tmux is not installed")
-
-    def script(asked: Any) -> Any:
-        said = str(asked.body["messages"][-1])
-        if "long" in said:
-            return answer("word " * 3_000, pace=0.05)
-        if "make" in said:
-            return answer("Making it.", Ask("write", {"path": "made.txt", "content": "x"}))
-        if "hurry" in said:
-            return answer("Not so fast.", headers=LOW)
-        return answer("# Well\n\nIt is **done**.\n\n- one\n- two")
-
+    opened: list[Terminal] = []
+    SLOW[0] = 0.0
     with StrictServer(script) as server:
-        terminal = Terminal(tmp_path, server.url("anthropic"))
+
+        def begun(*words: str, **more: str) -> Terminal:
+            made = Terminal(tmp_path, server.url("anthropic"), **more)  # type: ignore[arg-type]
+            opened.append(made)
+            made.run("chat", *words)
+            made.wait("of the window of")
+            return made
+
+        begun.server = server  # type: ignore[attr-defined]
         try:
-            yield terminal
+            yield begun
         finally:
-            terminal.close()
+            for one in opened:
+                one.close()
+        assert not [one.rule for one in server.asked if one.rule]
 
 
-def test_a_conversation(talk: Terminal, tmp_path: Path) -> None:
-    talk.wait("Ctrl-D leaves")
+def log(tmp_path: Path) -> Any:
+    return holdfast.open(tmp_path / "log.db")
+
+
+def test_a_conversation(begin: Callable[..., Terminal], tmp_path: Path) -> None:
+    talk = begin()
+    assert "holdfast · claude-sonnet-4-6" in talk.screen()
     talk.type("hello")
-    seen = talk.wait("• two")
+    seen = talk.wait("After all.")
     assert "It is done." in seen
+    assert "• two" in seen
+    assert "a  =  1" in seen
     assert "**" not in seen
-    talk.wait("of 1,000,000")  # the gauge
-    talk.type("make a file")
+    talk.type("make it")
     talk.wait("allow write made.txt? y / n / a = always here")
-    talk.type("y")
-    talk.wait("✓ 1 lines")
-    assert (tmp_path / "work" / "made.txt").read_text() == "x"
-    talk.type("/contxt")
-    talk.wait("did you mean /context?")
-    talk.type("/context")
-    talk.wait("in all")
-    talk.type("!echo from the shell")
-    talk.wait("[exit status 0]")
+    talk.type("n")
+    talk.wait("not allowed")
+    talk.wait("That is all.")
+    assert not (talk.work / "made.txt").exists()
+    talk.type("please make it")
+    talk.wait("allow write made.txt? y / n / a = always here", 2)
+    talk.type("a")
+    talk.wait("✓ 1 line")
+    assert (talk.work / "made.txt").read_text() == "x"
+    rules = (tmp_path / "config" / "holdfast" / "permissions.toml").read_text()
+    assert rules == f'[projects."{talk.work}"]\nallow = ["write"]\n'
+    talk.type(f"my key is {CANARY.decode()}")
+    talk.wait("After all.", 2)
     talk.press("C-d")
     talk.wait("holdfast chat -c goes on")
-    canary = b"sk-canary-0123456789"
     stored = [file for file in tmp_path.rglob("*") if file.is_file() and file.name != "tmux"]
-    assert not [file for file in stored if canary in file.read_bytes()]
+    assert not [file for file in stored if CANARY in file.read_bytes()]
 
 
-def test_what_is_left_of_the_limits_is_shown_when_it_is_little(talk: Terminal) -> None:
-    talk.wait("Ctrl-D leaves")
+def test_what_is_left_of_the_limits_is_shown_when_it_is_little(
+    begin: Callable[..., Terminal],
+) -> None:
+    talk = begin()
     talk.type("hello")
     talk.wait("░░░")
     talk.type("hurry")
@@ -120,24 +124,179 @@ def test_what_is_left_of_the_limits_is_shown_when_it_is_little(talk: Terminal) -
     talk.wait("tokens in the last minute · input tokens: 5% of 80,000 left")
 
 
-LOW = {
-    "anthropic-ratelimit-input-tokens-limit": "80000",
-    "anthropic-ratelimit-input-tokens-remaining": "4000",
-    "anthropic-ratelimit-input-tokens-reset": "2099-01-01T00:00:00Z",
-}
+def test_what_can_be_typed_with_a_slash(begin: Callable[..., Terminal], tmp_path: Path) -> None:
+    with log(tmp_path) as hf:
+        (tmp_path / "work").mkdir()
+        s = hf.session(model="claude-sonnet-4-6", directory=tmp_path / "work")
+        for n in range(20):
+            s.user(f"question {n} " + "word " * 300)
+            s.append(holdfast.assistant(f"answer {n} " + "word " * 300))
+    talk = begin("-c")
+    assert "40 messages loaded, about " in talk.screen()
+    steps = {
+        "/help": "bring something back by its handle",
+        "/contxt": "did you mean /context?",
+        "/context": "% of the window of 1,000,000",
+        "/pin never touch vendor": "pinned: it is in every window",
+        "/pin": "never touch vendor",
+        "/compact the words": "of what the ledger knows",
+        "/recall #1": "question 0 word",
+        "/undo": "undone; what was hidden is visible again",
+        "/cost": "tokens in",
+        "/policy": "holdfast; /policy NAME takes another",
+        "/policy codex": "managed by codex from here on",
+        "/model": "claude-sonnet-4-6; /model NAME takes another",
+        "/model claude-haiku-4-5": "from here on claude-haiku-4-5",
+        "/resume": s.id,
+        f"/resume {s.id}": f"going on with {s.id}",
+        "!echo from $((40 + 2))": "from 42",
+        "/clear": "a new session; /resume lists the others",
+    }
+    for typed, shown in steps.items():
+        talk.type(typed)
+        talk.wait(shown)
+    with log(tmp_path) as hf:
+        bodies = [one.body for one in hf.session(s.id).entries()]
+        (summary,) = [one for one in bodies if isinstance(one, Summary)]
+        assert summary.model == "claude-sonnet-4-6"
 
 
-def test_an_interrupt_loses_nothing(talk: Terminal) -> None:
-    talk.wait("Ctrl-D leaves")
-    talk.type("a long answer")
-    talk.wait("writing")
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("at length", "writing…"),
+        ("run it", "allow shell echo begun; sleep 60?"),
+        ("busy", "waiting 40 s to try again…"),
+        ("in a while", "thinking…"),
+    ],
+)
+def test_an_interrupt_loses_nothing(begin: Callable[..., Terminal], typed: str, shown: str) -> None:
+    talk = begin()
+    talk.type(typed)
+    talk.wait(shown)
     talk.press("C-c")
     talk.wait("interrupted; nothing was lost")
     talk.type("hello again")
-    talk.wait("• two")
+    talk.wait("After all.")
+    sent = str(begin.server.asked[-1].body)  # type: ignore[attr-defined]
+    assert typed in sent
+    assert "turn_aborted" in sent
+
+
+def test_an_interrupt_of_a_tool_and_of_a_command(begin: Callable[..., Terminal]) -> None:
+    talk = begin("--allow", "shell")
+    talk.type("run it")
+    talk.wait("shell echo begun; sleep 60…")
+    talk.press("C-c")
+    talk.wait("interrupted; nothing was lost")
+    talk.type("!echo mine; sleep 60")
+    talk.wait("echo mine; sleep 60…")
+    talk.press("C-c")
+    talk.wait("[interrupted]")
+    talk.type("hello again")
+    talk.wait("After all.")
+    assert "$ echo mine" in str(begin.server.asked[-1].body)  # type: ignore[attr-defined]
+
+
+def test_an_interrupt_of_a_compaction_changes_nothing(
+    begin: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    with log(tmp_path) as hf:
+        (tmp_path / "work").mkdir()
+        s = hf.session(model="claude-sonnet-4-6", directory=tmp_path / "work")
+        for n in range(20):
+            s.user(f"question {n} " + "word " * 300)
+            s.append(holdfast.assistant(f"answer {n} " + "word " * 300))
+        before = s.info.head
+    SLOW[0] = 60.0
+    talk = begin("-c")
+    talk.type("/compact")
+    talk.wait("compacting…")
+    while not begin.server.asked:  # type: ignore[attr-defined]
+        pass
+    talk.press("C-c")
+    talk.wait("interrupted; nothing was changed")
+    talk.type("hello again")
+    talk.wait("After all.")
+    with log(tmp_path) as hf:
+        again = hf.session(s.id)
+        assert again.entry(before + 1).body.text != ""  # type: ignore[union-attr]
+        assert not [one for one in again.entries() if isinstance(one.body, Summary)]
+
+
+def test_what_is_typed_meanwhile_waits(begin: Callable[..., Terminal]) -> None:
+    talk = begin()
+    talk.type("in a while")
+    talk.wait("thinking…")
+    talk.letters("typed ahead")
+    seen = talk.wait("Here it is.")
+    assert "typed ahead" not in seen.partition("Here it is.")[0]
+    talk.wait("> typed ahead")
+
+
+def test_what_was_typed_before_a_question_is_no_answer(begin: Callable[..., Terminal]) -> None:
+    talk = begin()
+    talk.type("in a while")
+    talk.wait("thinking…")
+    talk.type("make it")
+    talk.type("y")
+    talk.wait("allow write made.txt? y / n / a = always here")
+    assert not (talk.work / "made.txt").exists()
+    talk.type("n")
+    talk.wait("not allowed")
+
+
+def test_pictures_by_path_and_by_paste(begin: Callable[..., Terminal]) -> None:
+    talk = begin()
+    (talk.work / "a picture.png").write_bytes(PIXEL)
+    (talk.work / "plain.png").write_bytes(PIXEL)
+    (talk.work / "fake.png").write_bytes(b"no picture")
+    talk.type("look at plain.png and fake.png and absent.png")
+    talk.wait("picture: plain.png, image/png, 69 bytes")
+    talk.wait("fake.png is not taken along: it is no PNG")
+    talk.wait("After all.")
+    pasted = (f"'{talk.work}/a picture.png'", f"file://{talk.work}/a%20picture.png",
+              f"{talk.work}/a\\ picture.png")  # fmt: skip
+    for times, one in enumerate(pasted, 1):
+        talk.letters("what is ")
+        talk.paste(one)
+        talk.press("Enter")
+        talk.wait("picture: a picture.png, image/png", times)
+        talk.wait("After all.", times + 1)
+    sent = begin.server.asked[-1].body["messages"]  # type: ignore[attr-defined]
+    assert str(sent).count("'media_type': 'image/png'") == 4
+
+
+def test_several_lines_and_what_was_said_before(begin: Callable[..., Terminal]) -> None:
+    talk = begin()
+    talk.letters("first line")
+    talk.press("M-Enter")
+    talk.type("second line")
+    talk.wait("After all.")
+    assert "first line\\nsecond line" in str(begin.server.asked[-1].body)  # type: ignore[attr-defined]
+    talk.press("Up")
+    talk.wait("second line", 2)
+
+
+def test_without_colour(begin: Callable[..., Terminal]) -> None:
+    talk = begin(NO_COLOR="1")
+    talk.type("hello")
+    talk.wait("After all.")
+    above = talk.screen(colours=True).rpartition("claude-sonnet-4-6 ·")[0]
+    colours = [f"\x1b[{n}m" for n in (*range(30, 38), *range(90, 98))]
+    assert not [one for one in colours if one in above]
+
+
+def test_nothing_is_wider_than_the_terminal(begin: Callable[..., Terminal]) -> None:
+    talk = begin(columns=60)  # type: ignore[arg-type]
+    talk.type("hello")
+    seen = talk.wait("After all.")
+    assert max(map(len, seen.splitlines())) <= 60
+    talk.wait("of the window")
 
 
 def test_markdown_is_drawn_when_it_is_whole() -> None:
     assert _split("one\n\ntwo") == ("one\n\n", "two")
     assert _split("```\na\n\nb") == ("", "```\na\n\nb")
     assert _split("```\na\n\nb\n```\n\nc") == ("```\na\n\nb\n```\n\n", "c")
+    assert _split("~~~\n```\n\nb\n~~~\n\nc") == ("~~~\n```\n\nb\n~~~\n\n", "c")

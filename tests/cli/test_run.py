@@ -12,14 +12,18 @@ from holdfast.testing.strict.script import Ask, answer
 KEY = "sk-canary-0123456789"
 
 
-def run(tmp_path: Path, server: StrictServer, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {
+def environment(tmp_path: Path, server: StrictServer) -> dict[str, str]:
+    return {
         **os.environ,
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_BASE_URL": server.url("anthropic"),
         "HOLDFAST_STORE": str(tmp_path / "log.db"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
     }
+
+
+def run(tmp_path: Path, server: StrictServer, *words: str) -> subprocess.CompletedProcess[str]:
+    env = environment(tmp_path, server)
     work = tmp_path / "work"
     work.mkdir(exist_ok=True)
     told = [sys.executable, "-m", "holdfast.cli", "run", *words]
@@ -81,7 +85,7 @@ def test_a_cap_stops_it_before_the_call(tmp_path: Path) -> None:
     with StrictServer(lambda asked: "never") as server:
         done = run(tmp_path, server, "-p", "a task", "--cap-session", "0.000001", "--json")
         assert done.returncode == 1
-        told = json.loads(done.stderr)
+        told = json.loads(done.stdout)
         assert told["kind"] == "Capped"
         assert "--cap-session" in told["do"]
         assert not server.asked

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from holdfast.engine.doors import BlockingSession
 from holdfast.engine.plugins import catalogue, embedded, has_weights, provider
+from holdfast.engine.surround import led_by
+from holdfast.engine.threaded import drive
 from holdfast.errors import Denied
 from holdfast.model.limits import Limits
 from holdfast.ports import Flow, Provider
@@ -84,6 +87,11 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
     if name not in FORMATS or (name == "openai" and compatible(env)):
         return Whom(model, "openai", "openai-chat" if compatible(env) else FORMATS["openai"])
     return Whom(model, name, FORMATS[name])
+
+
+def led(session: BlockingSession) -> str:
+    """The model that a session was last led by."""
+    return drive(led_by(session.store.log, session.view()))
 
 
 def _usual(env: Mapping[str, str]) -> str:

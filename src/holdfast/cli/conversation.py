@@ -6,19 +6,23 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.opening import in_words
+from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
+from holdfast.cli.wording import size
 from holdfast.model.caps import Caps
 
 if TYPE_CHECKING:
     from holdfast.agent.loop import Agent
     from holdfast.agent.whom import Whom
+    from holdfast.cli.opening import Opener
     from holdfast.cli.screen import Screen
     from holdfast.cli.statusline import Script
-    from holdfast.engine.doors import Holdfast
+    from holdfast.engine.doors import BlockingSession, Holdfast
     from holdfast.errors import Capped
     from holdfast.model.limits import Limits
 
-GAUGE = 20
+GAUGE = 10
 """How many characters the gauge of the window has."""
 
 
@@ -29,17 +33,41 @@ _SMALL = (
 )
 
 
+Make = Callable[["BlockingSession", Any, str], "Agent"]
+"""Makes an agent for a session, a provider and a model."""
+
+
 class Conversation:
     """One person, one agent, one terminal."""
 
-    def __init__(self, hf: Holdfast, agent: Agent, screen: Screen, whom: Whom) -> None:
+    agent: Agent
+    whom: Whom
+
+    def __init__(self, hf: Holdfast, opener: Opener, make: Make, screen: Screen) -> None:
         self.hf = hf
-        self.agent = agent
+        self.opener = opener
         self.screen = screen
-        self.whom = whom
+        self._make = make
+        self._open: tuple[Whom, Any] | None = None
         self._used, self._gauge = "", ""
         self._limits: Limits | None = None
         self._script: Script | None = None
+
+    def take(self, session: BlockingSession, whom: Whom) -> None:
+        """Go on in a session, with a model."""
+        if self._open is None or self._open[0] != whom:
+            opened = whom.open()
+            self.close()
+            self._open = (whom, opened)
+        self.whom = whom
+        self.agent = self._make(session, self._open[1], whom.model)
+        self._used = ""
+
+    def close(self) -> None:
+        """Let go of the provider."""
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
 
     def hold(self, *, loaded: bool) -> None:
         """Talk until an empty Ctrl-D, /exit, or the terminal goes away."""
@@ -60,9 +88,18 @@ class Conversation:
                 continue
             except EOFError:
                 break
-            if text.strip() and not self._heard(text.strip()):
+            if text.strip() and not self._interruptible(text.strip()):
                 break
             self._changed()
+
+    def _interruptible(self, text: str) -> bool:
+        """Do what was typed; an interrupt ends it, and not the conversation. False to leave."""
+        try:
+            return self._heard(text)
+        except KeyboardInterrupt:
+            self.screen.rest()
+            self.screen.say("interrupted; nothing was changed", "yellow")
+            return True
 
     def _greet(self, loaded: bool) -> None:
         session = self.agent.session
@@ -70,7 +107,7 @@ class Conversation:
         if self.whom.provider == "embedded":
             self.screen.say(_SMALL, "dim")
         if loaded:
-            self.screen.say(_loaded(session), "dim")
+            self.screen.say(in_words(brought(session)), "dim")
         if session.caps != Caps() and not session.catalogue.profile(self.whom.model).prices:
             told = f"no price is known of {self.whom.model}, so no cap holds for it"
             self.screen.say(told, "yellow")
@@ -91,10 +128,8 @@ class Conversation:
         return True
 
     def _turn(self, text: str) -> None:
-        from functools import partial
-
-        said = _with_pictures(text, self.agent.session.info.directory)
-        self._worked(partial(self.agent.turn, *said))
+        said = [text, *self._pictures(text)]
+        self._worked(lambda: self.agent.turn(*said))
 
     def _worked(self, work: Callable[[], object]) -> None:
         """Let the agent work; what goes wrong is said, and a cap is asked about."""
@@ -132,20 +167,36 @@ class Conversation:
         self.screen.say(f"the cap of the {capped.of} is ${new:,.2f} now", "dim")
         return True
 
+    def _pictures(self, text: str) -> list[Any]:
+        """The pictures that are taken along; each is said, and so is what cannot be."""
+        from holdfast.cli.pictures import pictures
+
+        taken, wrong = pictures(text, self.agent.session.info.directory)
+        for one in taken:
+            self.screen.say(f"  picture: {one.name}, {one.type}, {size(len(one.data))}", "dim")
+        for words in wrong:
+            self.screen.say(f"  {words}", "yellow")
+        return list(taken)
+
     def _command(self, command: str) -> None:
-        """Run a command of the user's own, and let the model know of it."""
-        from holdfast.agent.shell import run
+        """Run a command of the user's own, and let the model know of it, interrupted or not."""
+        from holdfast.agent.shell import Interrupted, run
         from holdfast.core.scaffold import wrap
         from holdfast.model.message import Message, Text
 
+        if not command:
+            self.screen.say("!COMMAND runs a shell command, and lets the model know of it", "dim")
+            return
+        self.screen.busy(f"{command}…")
         try:
             output = run(command, self.agent.session.info.directory or os.getcwd(), 600)
-        except KeyboardInterrupt:
-            self.screen.say("interrupted; the command was stopped", "yellow")
-            return
+        except Interrupted as stopped:
+            output = stopped.output
+        self.screen.rest()
         self.screen.console.print(neutral(output), markup=False, highlight=False)
         told = wrap("user_shell_command", f"$ {command}\n{output}")
         self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))
+        self._used = ""
 
     def _prompt(self) -> Any:
         from holdfast.cli.statusline import EVERY, Script
@@ -169,18 +220,15 @@ class Conversation:
         return ANSI("\n".join(cut(line, self.screen.console.width) for line in lines))
 
     def status(self) -> str:
-        """Our own: model, gauge, tokens, cost; limits when little is left."""
+        """Our own: model, how much of its window is taken, cost; limits when little is left."""
         if not self._used:
-            shot = self.agent.session.snapshot()
-            self._limits = shot.limits
-            share = min(max(shot.used_percentage / 100, 0.0), 1.0)
-            full = round(share * GAUGE)
+            self._limits = self.agent.session.snapshot().limits
+            taken, window = self.taken()
+            full = round(min(taken / max(window, 1), 1.0) * GAUGE)
             self._gauge = f"{'█' * full}{'░' * (GAUGE - full)} "
-            self._used = (
-                f"{share:4.0%} of {shot.context_window_size:,} · ${self.agent.session.cost:.4f}"
-            )
+            self._used = f"{of_window(taken, window)} · ${self.agent.session.cost:.4f}"
         low = self._low()  # it takes the place of the gauge: both are too much for 80 columns
-        told = f"{self._used} · {low}" if low else f"{self._gauge}{self._used}"
+        told = f"{low} · {self._used}" if low else f"{self._gauge}{self._used}"
         return fitted(f" {self.whom.model} · {told}", self.screen.console.width)
 
     def _low(self) -> str:
@@ -188,32 +236,12 @@ class Conversation:
 
         return warning(self._limits, self.agent.session.now())
 
-
-def _loaded(session: Any) -> str:
-    """What a resumed session brings along."""
-    view = session.view()
-    shown = sum(1 for entry in session.seen() if entry.is_message)
-    told = len(view.folded.summaries)
-    rest = view.last - shown
-    word = "summary" if told == 1 else "summaries"
-    summed = f" · {rest:,} earlier entries only in {told} {word}" if told else ""
-    return f"{shown:,} messages loaded of {view.last:,} entries{summed}"
+    def taken(self) -> tuple[int, int]:
+        """How many tokens would be sent now, and how many the model holds."""
+        window = self.agent.session.catalogue.profile(self.whom.model).window
+        return self.agent.session.explain_now(self.whom.model).tokens, window
 
 
-def _with_pictures(text: str, directory: str) -> list[Any]:
-    """What was typed, and the pictures whose paths stand in it."""
-    from holdfast.model.message import Media
-    from holdfast.model.pictures import media_type
-
-    found: list[Any] = [text]
-    for word in text.split():
-        path = os.path.join(directory or ".", os.path.expanduser(word.strip("'\"")))
-        if word.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp")):
-            try:
-                with open(path, "rb") as file:
-                    data = file.read(20 * 1024 * 1024)
-            except OSError:
-                continue
-            if kind := media_type(data):
-                found.append(Media(kind, data, name=os.path.basename(path)))
-    return found
+def of_window(tokens: int, window: int) -> str:
+    """How much of a window some tokens take, said the same way everywhere."""
+    return f"{tokens / max(window, 1):.0%} of the window of {window:,}"

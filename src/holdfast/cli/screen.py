@@ -1,82 +1,75 @@
 """What a turn looks like: markdown as it streams, tools as lines, a spinner that says what happens.
 
-A piece of markdown is drawn when it is whole: at a blank line outside a fence. What is written
-there comes from models and tools: everything a terminal would act upon is made visible first.
+A piece of markdown is drawn for good when it is whole: at a blank line outside a fence. What is
+written comes from models and tools: everything a terminal would act upon is made visible first.
 """
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.quiet import aloud
 from holdfast.cli.terminal import console, fitted, neutral
+from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
     from holdfast.agent.happening import Happening
     from holdfast.agent.permissions import Leave
+    from holdfast.model.log import Entry
     from holdfast.model.message import ToolCall, ToolResult
 
 _LEAVES: dict[str, Leave] = {"y": "yes", "a": "always"}
-SUBJECTS = ("command", "path", "pattern", "handle", "query")
+SUBJECTS = ("command", "path", "pattern", "handle", "query", "description")
 
 
 class Screen:
     """Where a conversation is drawn."""
 
     def __init__(self) -> None:
+        from holdfast.cli.below import Below
+
         self.console = console()
-        self._held = ""
-        self._spinner: Any = None
-        self._thought = False
+        self._below = Below(self.console)
 
     def show(self, what: Happening) -> None:
         """Draw something that happened."""
-        if what.delta is not None:
+        if what.subtask:
+            self._aside(what)
+        elif what.delta is not None:
             self._delta(what.delta)
-        elif what.kind == "reply":
-            self._finish()
-        elif what.kind == "call" and what.call:
-            self._line(f"→ {_told(what.call)}", "cyan")
-            self.busy(f"{what.call.name}…")
-        elif what.kind == "refused":
-            self._line("  not allowed", "yellow")
-        elif what.kind == "result" and what.result:
-            self._result(what.result)
-        elif what.kind == "interrupted":
-            self._finish()
-            self._line("interrupted; nothing was lost", "yellow")
+        elif act := self._ACTS.get(what.kind):
+            act(self, what)
 
     def may(self, call: ToolCall) -> Leave:
         """Ask whether a call may be made; silence is no."""
-        self.rest()
         words = fitted(_told(call), max(self.console.width - 42, 20))
+        return _LEAVES.get(self.asked(f"  allow {words}? y / n / a = always here ")[:1], "no")
+
+    def asked(self, question: str) -> str:
+        """What somebody answers to a question, in small letters; empty where nobody does."""
+        self.rest()
         try:
-            answer = input(f"  allow {words}? y / n / a = always here ").strip().lower()
+            with aloud():
+                return input(question).strip().lower()
         except EOFError:
-            answer = ""
-        return _LEAVES.get(answer[:1], "no")
+            return ""
+        except KeyboardInterrupt:
+            self.console.print()
+            raise
 
     def agreed(self, question: str) -> bool:
-        """Whether somebody says yes; an end of what is typed is a no."""
-        self.rest()
-        try:
-            answer = input(f"  {question} [y/N] ").strip().lower()
-        except EOFError:
-            return False
-        return answer in ("y", "yes")
+        """Whether somebody says yes; silence is no."""
+        return self.asked(f"  {question} [y/N] ") in ("y", "yes")
 
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""
-        if self._spinner is None:
-            self._spinner = self.console.status(words)
-            self._spinner.start()
-        else:
-            self._spinner.update(words)
+        self._below.start(words)
 
     def rest(self) -> None:
         """Nothing is happening any more."""
-        if self._spinner is not None:
-            self._spinner.stop()
-            self._spinner = None
+        self._below.stop()
 
     def say(self, words: str, style: str = "") -> None:
         """A line of our own, its blanks as they are."""
@@ -86,73 +79,127 @@ class Screen:
         self.console.print(Text(neutral(words), style))
 
     def _delta(self, delta: Any) -> None:
-        if delta.reasoning and not self._thought:
-            self._thought = True
+        if delta.waiting:
+            self.busy(f"waiting {delta.waiting:g} s to try again…")
+        elif delta.reasoning:
             self.busy("thinking…")
-        if delta.tool:
+        elif delta.tool:
             self.busy(f"preparing {neutral(delta.tool)}…")
-        if delta.text:
+        elif delta.text:
+            self._below.writing += delta.text
             self.busy("writing…")
-            self._held += delta.text
             self._flush()
+
+    def _aside(self, what: Happening) -> None:
+        """Of a subtask one sees what it is doing, and no more."""
+        if what.kind == "warning":
+            self._warning(what)
+        elif what.kind == "call" and what.call:
+            self.busy(f"subtask: {_told(what.call)}…")
+        elif what.kind in ("result", "reply"):
+            self.busy("subtask: thinking…")
 
     def _flush(self) -> None:
         """Draw what is whole of what has come."""
-        whole, rest = _split(self._held)
+        whole, rest = _split(self._below.writing)
         if whole:
+            self._below.writing = rest
             self._draw(whole)
-            self._held = rest
 
-    def _finish(self) -> None:
+    def _finish(self, what: Happening | None = None) -> None:
+        rest, self._below.writing = self._below.writing, ""
         self.rest()
-        if self._held.strip():
-            self._draw(self._held)
-        self._held, self._thought = "", False
+        if rest.strip():
+            self._draw(rest)
 
     def _draw(self, text: str) -> None:
         from rich.markdown import Markdown
 
-        spinning = self._spinner is not None
+        busy = self._below.busy
         self.rest()
         self.console.print(Markdown(neutral(text).strip("\n")))
         self.console.print()
-        if spinning:
-            self.busy("writing…")
+        if busy:
+            self.busy(busy)
 
     def _line(self, words: str, style: str = "") -> None:
         from rich.text import Text
 
         self.rest()
-        self.console.print(Text(fitted(words, self.console.width), style))
+        lead = " " * (len(words) - len(words.lstrip(" ")))
+        line = fitted(words, self.console.width - len(lead))
+        self.console.print(Text(f"{lead}{line}", style))
 
-    def _result(self, result: ToolResult) -> None:
-        self.rest()
-        lines = result.output.splitlines()
-        mark, style = ("✗", "red") if result.error else ("✓", "green")
-        first = lines[-1] if result.error and lines else f"{len(lines):,} lines"
-        self._line(f"  {mark} {first}", style)
+    def _call(self, what: Happening) -> None:
+        assert what.call
+        told = _told(what.call)
+        self._line(f"→ {told}", "cyan")
+        self.busy(f"{told}…")
+
+    def _refused(self, what: Happening) -> None:
+        self._line("  not allowed", "yellow")
+
+    def _result(self, what: Happening) -> None:
+        assert what.result
+        self._line(f"  {_outcome(what.result)}", "red" if what.result.error else "green")
         self.busy("thinking…")
+
+    def _compacting(self, what: Happening) -> None:
+        self.busy("compacting…")
+
+    def _compacted(self, what: Happening) -> None:
+        assert what.entry
+        self._line(_compaction(what.entry), "dim")
+        self.busy("thinking…")
+
+    def _warning(self, what: Happening) -> None:
+        busy = self._below.busy
+        self.say(what.words, "yellow")
+        if busy:
+            self.busy(busy)
+
+    def _interrupted(self, what: Happening) -> None:
+        self._finish()
+        self._line("interrupted; nothing was lost", "yellow")
+
+    _ACTS = {  # noqa: RUF012 - a table that nobody changes
+        "reply": _finish, "call": _call, "refused": _refused, "result": _result,
+        "interrupted": _interrupted, "compacting": _compacting, "compacted": _compacted,
+        "warning": _warning,
+    }  # fmt: skip
+
+
+def _outcome(result: ToolResult) -> str:
+    lines = result.output.splitlines()
+    if result.error:
+        return f"✗ {lines[-1] if lines else 'failed'}"
+    return f"✓ {many(len(lines), 'line')}"
+
+
+def _compaction(marker: Entry) -> str:
+    body: Any = marker.body
+    tokens = f"{body.tokens_before:,} tokens are now about {body.tokens_after:,}"
+    return f"compacted ({body.step}): {tokens}; /undo takes it back"
 
 
 def _told(call: ToolCall) -> str:
     """What a call is about, in one line."""
-    import json
-
-    try:
+    fields: Any = {}
+    with suppress(ValueError):
         fields = json.loads(call.input or "{}")
-    except ValueError:
-        fields = {}
-    subject = next((str(fields[name]) for name in SUBJECTS if fields.get(name)), "")
+    known = fields if isinstance(fields, dict) else {}
+    subject = next((str(known[name]) for name in SUBJECTS if known.get(name)), "")
     return f"{call.name} {subject}".strip()
 
 
 def _split(text: str) -> tuple[str, str]:
     """The part of some markdown that is whole, and the rest: at the last blank line of no fence."""
-    fenced, place, cut = False, 0, 0
+    fence, place, cut = "", 0, 0
     for line in text.splitlines(keepends=True):
         place += len(line)
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not line.strip() and line.endswith("\n") and not fenced:
+        mark = line.lstrip()[:3]
+        if mark in ("```", "~~~") and fence in ("", mark):
+            fence = "" if fence else mark
+        elif not line.strip() and line.endswith("\n") and not fence:
             cut = place
     return text[:cut], text[cut:]

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.cli.cost import worked
-from holdfast.cli.terminal import neutral
+from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
@@ -46,14 +46,18 @@ def _help(talk: Conversation, rest: str) -> None:
 
 
 def _context(talk: Conversation, rest: str) -> None:
-    explained = talk.agent.session.explain_now()
+    from holdfast.cli.conversation import of_window
+
+    explained = talk.agent.session.explain_now(talk.whom.model)
     by: dict[str, int] = {}
     for line in explained.lines:
         by[line.section] = by.get(line.section, 0) + line.tokens
+    largest = max(by.values(), default=1)
     for section, tokens in by.items():
-        share = tokens / max(explained.room, 1)
-        talk.screen.say(f"{section:<16} {tokens:>9,}  {'█' * round(share * 40)}")
-    talk.screen.say(f"{'in all':<16} {explained.tokens:>9,}  of {explained.room:,}")
+        talk.screen.say(f"{section:<16} {tokens:>9,}  {'█' * round(tokens / largest * 40)}")
+    taken, window = talk.taken()
+    talk.screen.say(f"{'in all':<16} {taken:>9,}  {of_window(taken, window)}", "bold")
+    talk.screen.say(f"{explained.room:,} of it is room; the rest is kept for the reply", "dim")
 
 
 def _compact(talk: Conversation, rest: str) -> None:
@@ -65,8 +69,7 @@ def _compact(talk: Conversation, rest: str) -> None:
         talk.screen.rest()
     counts = plan.report.counts if plan.report else {}
     told = ", ".join(f"{many} {state}" for state, many in counts.items() if many)
-    talk.screen.say(f"{plan.before:,} tokens are now about {plan.before - plan.promised:,}; {told}")
-    talk.screen.say("/undo brings everything back", "dim")
+    talk.screen.say(f"of what the ledger knows: {told}" if told else "nothing was lost")
 
 
 def _undo(talk: Conversation, rest: str) -> None:
@@ -99,10 +102,7 @@ def _model(talk: Conversation, rest: str) -> None:
     known = talk.agent.session.catalogue.profile(rest)
     if "window" in known.assumed and not rest.endswith(".gguf"):
         talk.screen.say(f"nobody here knows {rest}: {known.window:,} tokens are assumed", "yellow")
-    talk.whom = whom(rest)
-    talk.agent.provider.close()
-    talk.agent.provider = talk.whom.open()
-    talk.agent.giving["model"] = talk.whom.model
+    talk.take(talk.agent.session, whom(rest))
     talk.screen.say(f"from here on {talk.whom.model}")
 
 
@@ -134,12 +134,18 @@ def _recall(talk: Conversation, rest: str) -> None:
 
 
 def _resume(talk: Conversation, rest: str) -> None:
+    from holdfast.agent.subtask import is_subtask
+    from holdfast.agent.whom import led, whom
+    from holdfast.cli.opening import in_words, loaded
+
     if rest:
-        talk.agent.session = talk.hf.session(rest)
-        talk.screen.say(f"going on with {talk.agent.session.id}")
+        session = talk.opener.again(rest)
+        talk.take(session, whom(led(session)))
+        talk.screen.say(f"going on with {session.id}: {in_words(loaded(session))}")
         return
-    for one in talk.hf.sessions(limit=8):
-        talk.screen.say(f"{one.id}  {one.title or talk.hf.opening(one)[:60]}")
+    whole = [one for one in talk.hf.sessions(limit=24) if not is_subtask(one)]
+    for one in whole[:8]:
+        talk.screen.say(f"{one.id}  {fitted(one.title or talk.hf.opening(one), 48)}")
 
 
 def _add(talk: Conversation, rest: str) -> None:
@@ -185,9 +191,7 @@ def _drop(talk: Conversation, rest: str) -> None:
 
 def _clear(talk: Conversation, rest: str) -> None:
     info = talk.agent.session.info
-    talk.agent.session = talk.hf.session(
-        model=info.model, directory=info.directory, policy=info.policy
-    )
+    talk.take(talk.opener.new(talk.whom.model, info.policy, info.directory), talk.whom)
     talk.screen.say("a new session; /resume lists the others")
 
 

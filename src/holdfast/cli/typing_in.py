@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.core.secrets import redact
+from holdfast.engine.settings import settings
 from holdfast.files import data_home, private_directory, private_file
 
 
@@ -28,8 +30,16 @@ def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[
 
     private_directory(data_home())
     history = private_file(data_home() / "chat-history")
+    secrets = settings().secrets
+
+    class Remembered(FileHistory):
+        """What was typed before, without the keys that are ours."""
+
+        def store_string(self, string: str) -> None:
+            super().store_string(redact(string, secrets))
+
     session: PromptSession[str] = PromptSession(
-        history=FileHistory(str(history)),
+        history=Remembered(str(history)),
         completer=WordCompleter([f"/{name}" for name in SLASH], sentence=True),
         complete_while_typing=False,
         key_bindings=keys,

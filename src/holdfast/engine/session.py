@@ -350,7 +350,7 @@ class OpenSession(Writer):
     async def subtask(self, title: str) -> OpenSession:
         """A session of its own for a part of the work: it knows whose it is, and shares no word."""
         begun = OpenSession(self._engine, await self._forked(0), upkeep=self.upkeep)
-        begun.cause = "subtask"
+        begun.cause, begun._caps = "subtask", self._caps
         await begun.rename(f"subtask: {title}")
         return begun
 

@@ -238,7 +238,8 @@ class Turns:
 
     async def record(self, reply: Reply, format: str = "", *, key: str = "") -> Entry:
         """Append a decoded reply with its call; with a key, once however often it is told."""
-        call = self._call(reply, format, "aborted" if reply.stop == "aborted" else "done")
+        whole = reply.stop not in ("aborted", "error")
+        call = self._call(reply, format, "done" if whole else "aborted")
         session = self._session
         return await session.append(
             reply.message,
@@ -246,7 +247,7 @@ class Turns:
             provider=reply.provider,
             model=call.model,
             request=reply.request,
-            completed=reply.stop != "aborted",
+            completed=whole,
             call=call,
         )
 

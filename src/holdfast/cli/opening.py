@@ -1,0 +1,102 @@
+"""Opening a session for the agent: a new one, the last, any, or a fork; and what that loads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import LAST, find
+from holdfast.cli.wording import many
+
+if TYPE_CHECKING:
+    from holdfast.agent.hooks import Hooks
+    from holdfast.engine.doors import BlockingSession, Holdfast
+    from holdfast.model.log import Session
+
+
+def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --continue, --resume and --fork; what they name is `again` and `fork`."""
+
+    @click.option("-c", "--continue", "going_on", is_flag=True, help="Go on with the last session.")
+    @click.option("-r", "--resume", metavar="SESSION", default="", help="Go on with this session.")
+    @click.option("--fork", is_flag=True, help="Go on in a fork of it, and leave it as it is.")
+    @wraps(function)
+    def both(*values: Any, going_on: bool, resume: str, fork: bool, **rest: Any) -> Any:
+        from holdfast.errors import Misuse
+
+        again = resume or (LAST if going_on else "")
+        if fork and not again:
+            raise Misuse("a fork of which session? say -c for the last one, or -r SESSION")
+        return function(*values, again=again, fork=fork, **rest)
+
+    return both
+
+
+class Opener:
+    """Opens sessions, each with whoever writes summaries and with the user's hooks."""
+
+    def __init__(self, hf: Holdfast, voice: Any, caps: Mapping[str, float | None]) -> None:
+        self._hf = hf
+        self._voice = voice
+        self._caps = caps
+        self.hooks: Hooks | None = None
+        """Of the session that was opened last."""
+
+    def new(self, model: str, policy: str = "holdfast", directory: str = "") -> BlockingSession:
+        """A session that has not begun."""
+        where = directory or os.getcwd()
+        made = self._hf.session(
+            model=model, directory=where, policy=policy, summariser=self._voice,
+            hooks=[self._watching(where)],
+        )  # fmt: skip
+        return made.capped(**self._caps)
+
+    def again(self, name: str, *, fork: bool = False) -> BlockingSession:
+        """The session of a name, to go on with, or a fork of it."""
+        found = self._last() if name == LAST else find(self._hf, name)
+        hooks = [self._watching(found.directory or os.getcwd())]
+        session = self._hf.session(found.id, summariser=self._voice, hooks=hooks)
+        return (session.fork() if fork else session).capped(**self._caps)
+
+    def _watching(self, directory: str) -> Hooks:
+        from holdfast.agent.hooks import hooks
+
+        self.hooks = hooks(directory)
+        return self.hooks
+
+    def _last(self) -> Session:
+        """The session that changed last; a subtask is none that anybody means."""
+        from holdfast.agent.subtask import is_subtask
+
+        found = self._hf.sessions(limit=50)
+        whole = next((one for one in found if not is_subtask(one)), None)
+        return whole or find(self._hf, LAST)
+
+
+def loaded(session: BlockingSession) -> dict[str, int]:
+    """What a resumed session brings along, in numbers."""
+    view = session.view()
+    seen = sum(max(min(span.last, view.last) - span.first + 1, 0) for span in view.spans)
+    return {
+        "messages": sum(1 for entry in session.seen() if entry.is_message),
+        "tokens": session.explain_now().tokens,
+        "entries": view.last,
+        "summarised": view.last - seen if view.folded.summaries else 0,
+        "summaries": len(view.folded.summaries),
+        "cleared": len(view.folded.cleared),
+    }
+
+
+def in_words(told: dict[str, int]) -> str:
+    """The same as a sentence."""
+    words = f"{many(told['messages'], 'message')} loaded, about {many(told['tokens'], 'token')}"
+    if told["summaries"]:
+        hidden = many(told["summarised"], "earlier entry", "earlier entries")
+        words += f" · {hidden} only in {many(told['summaries'], 'summary')}"
+    if told["cleared"]:
+        words += f" · {many(told['cleared'], 'output')} cleared"
+    return f"{words}; recall brings back what is not shown" if "·" in words else words
