@@ -17,7 +17,6 @@ def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
-    from prompt_toolkit.history import FileHistory
     from prompt_toolkit.key_binding import KeyBindings
 
     from holdfast.cli.slash import SLASH
@@ -28,18 +27,8 @@ def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[
     def _(event: object) -> None:
         event.current_buffer.insert_text("\n")  # type: ignore[attr-defined]
 
-    private_directory(data_home())
-    history = private_file(data_home() / "chat-history")
-    secrets = settings().secrets
-
-    class Remembered(FileHistory):
-        """What was typed before, without the keys that are ours."""
-
-        def store_string(self, string: str) -> None:
-            super().store_string(redact(string, secrets))
-
     session: PromptSession[str] = PromptSession(
-        history=Remembered(str(history)),
+        history=_history(),
         completer=WordCompleter([f"/{name}" for name in SLASH], sentence=True),
         complete_while_typing=False,
         key_bindings=keys,
@@ -54,3 +43,17 @@ def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[
         return text
 
     return ask
+
+
+def _history() -> Any:
+    """What was typed before, in a private file, without the keys that are ours."""
+    from prompt_toolkit.history import FileHistory
+
+    secrets = settings().secrets
+
+    class Remembered(FileHistory):
+        def store_string(self, string: str) -> None:
+            super().store_string(redact(string, secrets))
+
+    private_directory(data_home())
+    return Remembered(str(private_file(data_home() / "chat-history")))
