@@ -45,6 +45,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     pins: tuple[tuple[Pinned, Entry | None], ...] = ()
     chat_files: str = ""
     reminder: str = ""
+    deferred: str = ""
+    """The names of tools that wait to be found."""
     tools: tuple[Tool, ...] = ()
     tools_tokens: int = 0
 
@@ -116,7 +118,13 @@ class _Sections:
 
     def system(self, place: Place) -> list[Block]:
         content = self._around.system
-        return [_said(place, content, "system prompt", "given")] if content else []
+        said = [_said(place, content, "system prompt", "given")] if content else []
+        return [*said, *self._deferred()]
+
+    def _deferred(self) -> list[Block]:
+        """The names of tools that wait to be found: right behind the tools and the system."""
+        names, place = self._around.deferred, Place("tools", "user", "available-deferred-tools")
+        return [_said(place, names, "deferred tools", "found by tool_search")] if names else []
 
     def examples(self, place: Place) -> list[Block]:
         return [

@@ -158,7 +158,7 @@ class BlockingSession:
         return drive(self._inner.search_history(query, limit))
 
     def answer(self, call: ToolCall) -> ToolResult | None:
-        """What recall or search_history answers to a call; None where it is another tool's."""
+        """What recall, search_history or tool_search answers; None where it is another tool's."""
         return drive(self._inner.answer(call))
 
     def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:

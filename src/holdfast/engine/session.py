@@ -12,7 +12,7 @@ from holdfast.core.ledger import current
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.core.toolcalls import ToolState, tool_states
-from holdfast.engine import load, pinning, plans, recalling
+from holdfast.engine import deferring, load, pinning, plans, recalling
 from holdfast.engine.explaining import (
     Explained,
     explain_now,
@@ -207,8 +207,8 @@ class OpenSession(Writer):
         return await recalling.search_history(self, query, limit)
 
     async def answer(self, call: ToolCall) -> ToolResult | None:
-        """What recall or search_history answers to a call; None where it is another tool's."""
-        return await recalling.answer(self, call)
+        """What recall, search_history or tool_search answers; None where it is another tool's."""
+        return await recalling.answer(self, call) or await deferring.answer(self, call)
 
     async def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
         """Keep an entry, a fact or a file in every window from here on."""

@@ -62,6 +62,10 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     model: str = ""
     policy: str = ""
     options: dict[str, Any] = {}
+    deferred: tuple[Tool, ...] = ()
+    """Tools that are not sent: a model finds them with tool_search."""
+    deferred_names: str = ""
+    """What it is told of them."""
 
 
 def read_tools(tools: Sequence[Tool | Mapping[str, Any]]) -> tuple[Tool, ...]:
@@ -273,6 +277,7 @@ def surroundings(given: Given, base: Mapping[str, str], pins: Sequence[Any]) -> 
         pins=tuple(pins),
         chat_files=given.chat_files,
         reminder=given.reminder,
+        deferred=given.deferred_names,
         tools=given.tools,
         tools_tokens=weigh_tools(given.tools),
     )

@@ -14,7 +14,7 @@ from holdfast.core.limits import limit_in
 from holdfast.core.price import cost
 from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
-from holdfast.engine import caps, surround
+from holdfast.engine import caps, deferring, surround
 from holdfast.engine.lately import given_now
 from holdfast.engine.overbudget import floor_error
 from holdfast.engine.prepare import Preparation, Prepared
@@ -46,6 +46,8 @@ class Asking(TypedDict, total=False):
     system: str
     tools: Sequence[Tool | Mapping[str, Any]]
     """Ours, or as any of the wire formats writes them."""
+    more_tools: Sequence[Tool | Mapping[str, Any]]
+    """Tools that may wait behind tool_search where all take too much; answer() answers it."""
     model: str
     policy: str
     context: Mapping[str, str]
@@ -82,6 +84,8 @@ class Turns:
         """What refusals have taught, as of the newest marker of a session."""
         self._led: tuple[tuple[str, int], str] = (("", 0), "")
         """The model that leads the conversation, as of the newest marker of a session."""
+        self.deferred: tuple[Tool, ...] = ()
+        """The tools that waited to be found when a window was prepared last."""
         self._assumed: set[str] = set()
         """Models that were told to be unknown."""
         self._begun = False
@@ -101,13 +105,20 @@ class Turns:
         return await self._preparing(given, dict(given.sections), ())
 
     async def _preparing(
-        self, given: Given, sections: dict[str, str], sources: Sequence[Source]
+        self,
+        given: Given,
+        sections: dict[str, str],
+        sources: Sequence[Source],
+        more: tuple[Tool, ...] = (),
     ) -> Preparation:
         session = self._session
         if not given.model:
             raise Misuse("no model is named: give the session or the window one")
         profile = await self._profile(given.model)
         policy = session.catalogue.policy(given.policy)
+        if more:
+            given = await deferring.offered(session, given, more, profile, policy)
+            self.deferred = given.deferred
         given = await surround.completed(given, sections, sources, profile, policy)
         return Preparation(session, given, profile, policy)
 
@@ -293,6 +304,7 @@ def _asked(
     *,
     system: str = "",
     tools: Sequence[Tool | Mapping[str, Any]] = (),
+    more_tools: Sequence[Tool | Mapping[str, Any]] = (),
     model: str = "",
     policy: str = "",
     context: Mapping[str, str] | None = None,
@@ -303,8 +315,8 @@ def _asked(
     reminder: str = "",
     sources: Sequence[Source] = (),
     compact: bool = True,
-) -> tuple[Given, dict[str, str], Sequence[Source]]:
-    """What was given for a window: for itself, by section, and whom to ask for more."""
+) -> tuple[Given, dict[str, str], Sequence[Source], tuple[Tool, ...]]:
+    """What was given for a window: for itself, by section, whom to ask, which tools may wait."""
     given = Given(
         system=system,
         tools=surround.read_tools(tools),
@@ -317,7 +329,7 @@ def _asked(
     sections = {"instructions": instructions, "memory": memory}
     if context:
         sections["context"] = surround.written(context)
-    return given, sections, sources
+    return given, sections, sources, surround.read_tools(more_tools)
 
 
 async def _fitting(turn: Preparation, policy: Policy, *, write: bool, compact: bool) -> Prepared:

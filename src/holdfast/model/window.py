@@ -115,6 +115,8 @@ class BudgetConfig(Struct, frozen=True, omit_defaults=True, kw_only=True):
     chat_history_max: int = 8_192
     chat_history_capped: bool = False
     """Whether history keeps to its slice, or fills whatever is left."""
+    tools_fraction: float = 0.1
+    """Tools that may wait do so where all of them take more than this of the window; 0: never."""
     memory_fraction: float = 0.05
     memory_max: int = 8_192
     pins_fraction: float = 0.1
