@@ -27,6 +27,7 @@ def main(context: click.Context) -> None:
         context.invoke(extract)
         context.invoke(economy)
         context.invoke(ladder)
+        context.invoke(startup)
 
 
 @main.command()
@@ -147,6 +148,20 @@ def ladder(quick: bool = False) -> None:
     page.save("ladder-quick" if quick else "ladder", result)
     if not quick:
         page.write("ladder", bench.section(result))
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="A few rounds; leaves the page alone.")
+def startup(quick: bool = False) -> None:
+    """How long `import holdfast` and the first prompt of the chat take, in new processes."""
+    from bench import startup as bench
+
+    with bars() as stage:
+        result = bench.measure(3 if quick else bench.ROUNDS, stage)
+    bench.show(result)
+    page.save("startup-quick" if quick else "startup", result)
+    if not quick and _quiet(result.machine):
+        page.write("startup", bench.section(result))
 
 
 if __name__ == "__main__":

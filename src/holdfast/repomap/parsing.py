@@ -11,6 +11,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from holdfast.core.repomap import Definition, Tags
@@ -60,11 +61,7 @@ def language_of(path: str) -> str:
 
 def installed() -> bool:
     """Whether there is anything to parse with."""
-    try:
-        import_module("tree_sitter")
-    except ImportError:
-        return False
-    return True
+    return find_spec("tree_sitter") is not None
 
 
 @cache

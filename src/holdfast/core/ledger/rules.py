@@ -8,6 +8,7 @@ Rule 2: precision comes before recall: a rule asks for the shape of an order (an
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -20,11 +21,21 @@ class Rule(Struct, frozen=True):
 
     name: str
     kind: Kind
-    pattern: re.Pattern[str]
+    shape: str
+    """The regular expression, made when it is first needed."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _pattern(self.shape)
+
+
+@cache
+def _pattern(shape: str) -> re.Pattern[str]:
+    return re.compile(shape, re.IGNORECASE)
 
 
 def _rule(name: str, kind: Kind, *patterns: str) -> Rule:
-    return Rule(name, kind, re.compile("|".join(patterns), re.IGNORECASE))
+    return Rule(name, kind, "|".join(patterns))
 
 
 _CLAUSE = r"(?:^|[,;:(–—!?-]\s*|\b(?:and|but|please|pls|also|just|so|then|ok|okay|must|should)\s+)"
