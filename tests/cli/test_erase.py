@@ -62,3 +62,18 @@ def test_json_says_what_was_erased(pair: tuple[str, str]) -> None:
     (gone,) = values("erase", pair[0], "--yes")
     assert set(gone) == {"session", "entries", "parts", "blobs", "copied", "backups", "held"}
     assert (gone["session"], gone["entries"], gone["copied"]) == (pair[0], 2, [pair[1]])
+
+
+def test_subtasks_go_with_their_session() -> None:
+    with holdfast.open() as hf:
+        session = hf.session(title="the whole")
+        session.user("one")
+        part = session.subtask("a part")
+        part.user("read everything")
+        whole, name = session.id, part.id
+    done = run("erase", whole, "--yes")
+    assert f"{name} “subtask: a part” goes with it." in done.stdout
+    assert run("show", name).exit_code == 1
+    with holdfast.open() as hf:
+        assert hf.sessions() == ()
+        assert hf.examine() == ()

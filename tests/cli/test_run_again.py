@@ -118,8 +118,7 @@ def test_a_fork_leaves_the_session_as_it_is(tmp_path: Path) -> None:
 
 
 def test_another_model_goes_on_and_the_one_before_tells_it_all(tmp_path: Path) -> None:
-    (tmp_path / "config" / "holdfast").mkdir(parents=True)
-    (tmp_path / "config" / "holdfast" / "profiles.toml").write_text(PROFILES)
+    configured(tmp_path, "profiles.toml", PROFILES)
 
     def script(asked: Any) -> Any:
         if not asked.body.get("tools"):
@@ -128,11 +127,7 @@ def test_another_model_goes_on_and_the_one_before_tells_it_all(tmp_path: Path) -
 
     with StrictServer(script) as server:
         run(tmp_path, server, "-m", "claude-big", "-p", "one")
-        with holdfast.open(tmp_path / "log.db") as hf:
-            s = hf.session(hf.sessions()[0].id)
-            for n in range(40):
-                s.user(f"question {n} " + "word " * 200)
-                s.append(holdfast.assistant("answer " + "word " * 200), model="claude-big")
+        talked(tmp_path, 40)
         server.asked.clear()
         done = run(tmp_path, server, "-m", "claude-little", "-c", "-p", "and now?", "--json")
         assert done.returncode == 0, done.stderr
@@ -193,3 +188,61 @@ def kept(tmp_path: Path, words: str) -> bool:
         assert hf.examine() == ()
         bodies = [one.body for one in hf.session(hf.sessions()[0].id).entries()]
         return any(words in body.text for body in bodies if isinstance(body, Message))
+
+
+def test_an_interrupt_of_a_compaction_changes_nothing(tmp_path: Path) -> None:
+    configured(tmp_path, "profiles.toml", PROFILES)
+
+    def script(asked: Any) -> Any:
+        slow = not asked.body.get("tools") and "never mind" not in str(asked.body)
+        return answer("The user asked many questions; all were answered.", delay=60 if slow else 0)
+
+    with StrictServer(script) as server:
+        run(tmp_path, server, "-m", "claude-big", "-p", "one")
+        talked(tmp_path, 40)
+        running = begun(tmp_path, server, "-m", "claude-little", "-c", "-p", "go", "--stream-json")
+        while '"compacting"' not in running.stdout.readline():
+            pass
+        while len(server.asked) < 2:
+            pass
+        os.kill(running.pid, signal.SIGINT)
+        _, wrong = running.communicate(timeout=30)
+        assert running.returncode == 130, wrong
+        with holdfast.open(tmp_path / "log.db") as hf:
+            bodies = [one.body for one in hf.session(hf.sessions()[0].id).entries()]
+            assert not [body for body in bodies if isinstance(body, Summary)]
+        done = run(tmp_path, server, "-m", "claude-big", "-c", "-p", "never mind", "--json")
+        assert done.returncode == 0, done.stderr
+        assert "turn_aborted" in str(server.asked[-1].body)
+        assert not [one.rule for one in server.asked if one.rule]
+
+
+def test_hooks_are_the_users_and_no_repositorys(tmp_path: Path) -> None:
+    (tmp_path / "work" / ".holdfast").mkdir(parents=True)
+    for place in ("hooks.toml", ".holdfast/hooks.toml", ".holdfast.toml"):
+        (tmp_path / "work" / place).write_text("[[session_start]]\ncommand = 'echo hostile'\n")
+    configured(tmp_path, "hooks.toml", "[[session_start]]\ncommand = 'echo of my own'\n")
+    with StrictServer("fine") as server:
+        run(tmp_path, server, "-p", "hello")
+        body = str(server.asked[-1].body)
+        assert "of my own" in body
+        assert "hostile" not in body
+        configured(tmp_path, "hooks.toml", "[[tool_output]]\ncommand = 3\n")
+        done = run(tmp_path, server, "-p", "hello")
+        assert done.returncode == 1
+        assert "hooks.toml cannot be read as hooks" in done.stderr
+
+
+def configured(tmp_path: Path, name: str, text: str) -> None:
+    home = tmp_path / "config" / "holdfast"
+    home.mkdir(parents=True, exist_ok=True)
+    (home / name).write_text(text)
+
+
+def talked(tmp_path: Path, many: int) -> None:
+    """So many questions and answers more in the newest session."""
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(hf.sessions()[0].id)
+        for n in range(many):
+            s.user(f"question {n} " + "word " * 200)
+            s.append(holdfast.assistant("answer " + "word " * 200), model="claude-big")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Entry, Session
 from holdfast.model.message import Message
@@ -42,6 +42,11 @@ TITLE: Final = "subtask: "
 def is_subtask(session: Session) -> bool:
     """Whether a session was begun for a part of another one's work."""
     return bool(session.parent) and not session.fork and session.title.startswith(TITLE)
+
+
+def subtasks(hf: Holdfast, session: Session) -> list[Session]:
+    """The sessions that were begun for parts of a session's work."""
+    return [one for one in hf.forks(session) if is_subtask(one)]
 
 
 def done(fields: dict[str, Any], begin: Callable[[str], Agent]) -> str:

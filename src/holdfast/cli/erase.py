@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def erase(asked: Asked, session: str, yes: bool) -> int:
-    """Erase a session for good; its forks keep what they share with it."""
+    """Erase a session for good, its subtasks too; its forks keep what they share with it."""
+    from holdfast.agent.subtask import subtasks
     from holdfast.cli.doctor import busy
     from holdfast.cli.terminal import agreed, emit
 
@@ -31,16 +32,18 @@ def erase(asked: Asked, session: str, yes: bool) -> int:
             click.echo("Nothing was erased.", err=True)
             return 1
         with busy("Erasing"):
-            gone = hf.erase(found.id)
-    if asked.json:
-        emit({name: getattr(gone, name) for name in gone.__struct_fields__})
-    else:
-        tell(gone)
+            everything = [hf.erase(one.id) for one in (*subtasks(hf, found), found)]
+    for gone in everything:
+        if asked.json:
+            emit({name: getattr(gone, name) for name in gone.__struct_fields__})
+        else:
+            tell(gone)
     return 0
 
 
 def announce(hf: Holdfast, session: Session) -> None:
     """What will go, and what stays."""
+    from holdfast.agent.subtask import subtasks
     from holdfast.cli.terminal import one_line, say
     from holdfast.cli.wording import many, size
 
@@ -52,6 +55,8 @@ def announce(hf: Holdfast, session: Session) -> None:
     say(f"  {amount}, {size(own.size())} will go.")
     if session.fork:
         say(f"  The first {session.fork} stay in {session.parent}.")
+    for one in subtasks(hf, session):
+        say(f"  {one.id} “{one_line(one.title)[:60]}” goes with it.")
     for fork in filter(lambda one: one.fork, hf.forks(session)):
         shared = many(fork.fork, "entry")
         say(f"  Fork {fork.id} keeps its copy of the first {shared}.")

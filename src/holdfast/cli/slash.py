@@ -88,9 +88,19 @@ def _cost(talk: Conversation, rest: str) -> None:
     for one in talk.hf.costs("model", session=talk.agent.session.id):
         known = f"${one.cost / 1e9:.4f}" if one.cost or not one.unpriced else "price unknown"
         talk.screen.say(f"  {one.name}: {known} · {many(one.calls, 'call')}")
+    _cost_of_subtasks(talk)
     talk.screen.say(worked(shot))
     now = talk.agent.session.now()
     talk.screen.say(told(shot.limits, shot.tokens_per_minute, now), "dim")
+
+
+def _cost_of_subtasks(talk: Conversation) -> None:
+    from holdfast.agent.subtask import subtasks
+
+    ids = [one.id for one in subtasks(talk.hf, talk.agent.session.info)]
+    spent = sum(group.cost for id in ids for group in talk.hf.costs("model", session=id))
+    if ids:
+        talk.screen.say(f"  besides, {many(len(ids), 'subtask')}: ${spent / 1e9:.4f}")
 
 
 def _model(talk: Conversation, rest: str) -> None:
