@@ -1,6 +1,7 @@
 """`holdfast chat` in a real terminal: typed in tmux, read from its screen."""
 
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,7 @@ def test_what_can_be_typed_with_a_slash(begin: Callable[..., Terminal], tmp_path
         "/recall #1": "question 0 word",
         "/undo": "undone; what was hidden is visible again",
         "/cost": "tokens in",
+        "/map": "this is no git repository, so there is no map",
         "/policy": "holdfast; /policy NAME takes another",
         "/policy codex": "managed by codex from here on",
         "/model": "claude-sonnet-4-6; /model NAME takes another",
@@ -159,6 +161,27 @@ def test_what_can_be_typed_with_a_slash(begin: Callable[..., Terminal], tmp_path
         bodies = [one.body for one in hf.session(s.id).entries()]
         (summary,) = [one for one in bodies if isinstance(one, Summary)]
         assert summary.model == "claude-sonnet-4-6"
+
+
+def test_the_map_of_the_repository(
+    begin: Callable[..., Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    work = tmp_path / "work"
+    subprocess.run(["git", "init", "-q", str(work)], check=True, timeout=30)
+    (work / "store.py").write_text("def open_store(): ...\n")
+    (work / "use.py").write_text("from store import open_store\nopen_store()\n")
+    talk = begin()
+    talk.type("/map")
+    talk.wait("  def open_store()")
+    talk.wait("/map anew makes it afresh")
+    (work / "store.py").write_text("def open_store(path): ...\n")
+    talk.type("/map anew")
+    talk.wait("  def open_store(path)")
+    talk.type("/policy codex")
+    talk.wait("managed by codex")
+    talk.type("/map")
+    talk.wait("the policy codex has no map")
 
 
 @pytest.mark.parametrize(
