@@ -41,7 +41,12 @@ def markers_of(log: ModuleType) -> set[str]:
 
 
 def ports_of(ports: ModuleType) -> set[str]:
-    return {name for name, value in own_classes(ports) if getattr(value, "_is_protocol", False)}
+    """The protocols of the package, wherever in it they are written."""
+    return {
+        name
+        for name, value in inspect.getmembers(ports, inspect.isclass)
+        if getattr(value, "_is_protocol", False) and value.__module__.startswith(ports.__name__)
+    }
 
 
 def own_classes(module: ModuleType) -> list[tuple[str, type]]:

@@ -1,0 +1,15 @@
+"""Every seam in one place: what the engine asks of the world.
+
+A port method is `async def`, so that one engine serves both doors. An adapter that says
+`blocking = True` never suspends: the blocking door runs it in place, the async door in a thread.
+"""
+
+from holdfast.ports.keeping import Blobs, Calls, Care, Counts, Jobs, Log, Search, Sessions, Store
+from holdfast.ports.knowing import Catalogue, Clock, Ids, Source, Telemetry
+from holdfast.ports.speaking import Codec, Counter, Decoder, Flow, Provider, Transport
+
+__all__ = [
+    "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder", "Flow",
+    "Ids", "Jobs", "Log", "Provider", "Search", "Sessions", "Source", "Store", "Telemetry",
+    "Transport",
+]  # fmt: skip
