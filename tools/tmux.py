@@ -80,6 +80,13 @@ class Terminal:
             time.sleep(0.05)
         return seen
 
+    def echoes(self) -> bool:
+        """Whether what is typed is shown by the terminal itself."""
+        import termios
+
+        with open(self._tmux("display-message", "-p", "#{pane_tty}").strip(), "rb") as tty:
+            return bool(termios.tcgetattr(tty.fileno())[3] & termios.ECHO)
+
     def close(self) -> None:
         """End it, with all that runs in it."""
         self._tmux("kill-server")

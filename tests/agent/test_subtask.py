@@ -153,6 +153,31 @@ def test_an_interrupt_reaches_it(tmp_path: Path, many: int) -> None:
             assert "[interrupted]" in said[-2].parts[0].output  # type: ignore[union-attr]
 
 
+def test_an_interrupt_ends_what_subtasks_are_hearing(tmp_path: Path) -> None:
+    def asking(asked: Any) -> Any:
+        whole = "PART" not in str(asked.body["messages"][0])
+        return answer(*[Ask("subtask", PART)] * 2) if whole else answer("word " * 900, pace=0.05)
+
+    heard: set[str] = set()
+
+    def interrupt(what: Happening) -> None:
+        if what.subtask and what.delta:
+            heard.add(what.subtask)
+        if len(heard) == 2:
+            heard.clear()
+            _thread.interrupt_main()
+
+    with StrictServer(asking) as server, agent(tmp_path, server, onlooker=interrupt) as made:
+        with pytest.raises(KeyboardInterrupt):
+            made.turn("go")
+        assert [one.output for one in results(made)] == ["[interrupted]"] * 2
+        whole = made.session.id
+    with open(tmp_path / "log.db") as hf:
+        for one in (one for one in hf.sessions() if one.parent == whole):
+            said = [e.body for e in hf.session(one.id).entries() if isinstance(e.body, Message)]
+            assert [body.text[:9] for body in said[-2:]] == ["word word", "<turn_abo"]
+
+
 def test_what_it_needs_is_told(tmp_path: Path) -> None:
     answers = iter([answer(Ask("subtask", {"description": "x"})), answer("I see.")])
     with StrictServer(lambda asked: next(answers)) as server, agent(tmp_path, server) as made:

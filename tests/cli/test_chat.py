@@ -49,6 +49,7 @@ SAID = {
     "hurry": answer("Not so fast.", headers=LOW),
     "busy": answer(status=429, error="busy", headers={"retry-after": "40"}),
     "in a while": answer("Here it is.", delay=2),
+    "slowly now": answer(Ask("write", {"path": "made.txt", "content": "x"}), delay=2),
 }
 
 SLOW = [0.0]
@@ -251,22 +252,30 @@ def test_what_is_typed_meanwhile_waits(begin: Callable[..., Terminal]) -> None:
     talk = begin()
     talk.type("in a while")
     talk.wait("thinking…")
+    assert not talk.echoes()
     talk.letters("typed ahead")
     seen = talk.wait("Here it is.")
     assert "typed ahead" not in seen.partition("Here it is.")[0]
     talk.wait("> typed ahead")
+    talk.press("C-u")
+    talk.press("C-d")
+    talk.wait("holdfast chat -c goes on")
+    talk.type("true")
+    talk.wait("true")
+    assert talk.echoes()
 
 
 def test_what_was_typed_before_a_question_is_no_answer(begin: Callable[..., Terminal]) -> None:
     talk = begin()
-    talk.type("in a while")
+    talk.type("slowly now")
     talk.wait("thinking…")
-    talk.type("make it")
     talk.type("y")
     talk.wait("allow write made.txt? y / n / a = always here")
+    assert talk.echoes()
     assert not (talk.work / "made.txt").exists()
     talk.type("n")
     talk.wait("not allowed")
+    assert not (talk.work / "made.txt").exists()
 
 
 def test_pictures_by_path_and_by_paste(begin: Callable[..., Terminal]) -> None:

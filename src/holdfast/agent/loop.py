@@ -144,8 +144,6 @@ class Agent:
         return [*self.toolbox.tools(), *recall_tools(), *apart]
 
     def _hear(self, delta: Delta) -> None:
-        if self._stop.is_set():
-            raise KeyboardInterrupt
         self._tell(Happening(kind="delta", delta=delta))
 
     def _answer(self, calls: tuple[ToolCall, ...]) -> None:

@@ -238,8 +238,10 @@ class Conversation:
 
     def taken(self) -> tuple[int, int]:
         """How many tokens would be sent now, and how many the model holds."""
-        window = self.agent.session.catalogue.profile(self.whom.model).window
-        return self.agent.session.explain_now(self.whom.model).tokens, window
+        session = self.agent.session
+        begun = session.info.head  # nothing is worked out for a session that has not begun
+        tokens = session.explain_now(self.whom.model).tokens if begun else 0
+        return tokens, session.catalogue.profile(self.whom.model).window
 
 
 def of_window(tokens: int, window: int) -> str:
