@@ -81,9 +81,12 @@ class Conversation:
         self.screen.say(f"session {self.agent.session.id} · holdfast chat -c goes on", "dim")
 
     def _listen(self, prompt: Callable[[], str]) -> None:
+        from holdfast.agent.idle import Idle
+
         while True:
             try:
-                text = prompt()
+                with Idle(self.agent.session, self.whom.open):
+                    text = prompt()
             except KeyboardInterrupt:
                 continue
             except EOFError:

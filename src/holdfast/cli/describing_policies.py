@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.cli.wording import many, number
 from holdfast.model.policy import (
+    Awareness,
     Due,
     Microcompact,
     Notes,
@@ -75,11 +76,22 @@ def _acts(policy: Policy) -> str:
         f"summaries are prepared from {policy.ahead:.0%} of their mark on" if policy.background
         else "",
         "the model is warned before anything is cleared" if policy.warns else "",
+        _aware(policy.awareness),
+        f"a cache is kept warm {many(policy.keep_warm.most, 'time')} while nobody types, if it pays"
+        if policy.keep_warm else "",
         "you are asked before too much is sent" if policy.asks_before_overlong else "",
         f"upkeep may take {policy.spend:.0%} of what the session costs",
         f"it rests after {many(policy.breaker, 'failure')} in a row",
     ]  # fmt: skip
     return _told(facts)
+
+
+def _aware(rule: Awareness | None) -> str:
+    if rule is None:
+        return ""
+    since = f" from {rule.since:.0%} of the room on" if rule.since else ""
+    every = f", every {rule.every:.0%} more" if rule.every else ""
+    return f"a model that does not know how full its window is is told behind tools{since}{every}"
 
 
 def _told(facts: list[str]) -> str:

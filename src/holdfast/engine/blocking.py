@@ -102,6 +102,14 @@ class BlockingSession:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return drive(self._inner.explain(entry, against=against, **given))
 
+    def warm_in(self) -> int | None:
+        """In how many ms its cache is to be kept warm, as its policy says; None where it is not."""
+        return drive(self._inner.warm_in())
+
+    def keep_warm(self, provider: Provider) -> Call | None:
+        """Read what the provider has cached once more, where that is due; the call, if any."""
+        return drive(self._inner.keep_warm(provider))
+
     def status(self) -> dict[str, Any]:
         """The state of its window and its cost, in the words of status-line scripts."""
         return drive(self._inner.status())

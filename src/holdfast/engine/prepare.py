@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from holdfast.core.assemble import Surroundings, weighed
+from holdfast.core.awareness import telling
 from holdfast.core.calibrate import excess
 from holdfast.core.repair import Repaired
 from holdfast.engine.climb import Climb
@@ -69,9 +70,32 @@ class Preparation:
                 around, budget = await self.scene.around(view.folded)
             made = await self._settled(view, around, budget, counting)
             attempts -= 1
-            if not made.window.over or attempts <= 0:
+            if not made.window.over:
+                return await self._aware(made, around, budget, counting, write=write)
+            if attempts <= 0:
                 return made
             limit = aim = less(tuned(budget, made.worth), made.added)
+
+    async def _aware(
+        self,
+        made: Prepared,
+        around: Surroundings,
+        budget: Budget,
+        counting: Counting,
+        *,
+        write: bool,
+    ) -> Prepared:
+        """The same once the model is told how full its window is, where that is to be said."""
+        scene = self.scene
+        if scene.policy.awareness is None:
+            return made
+        seen = (await scene.assembled(made.view, around, budget)).seen
+        used = made.window.tokens.tokens
+        message = telling(seen.messages, used, budget.room, scene.policy.awareness, scene.profile)
+        if message is None:
+            return made
+        view = await scene.said(made.view, message, write=write)
+        return await self._settled(view, around, budget, counting)
 
     async def of(self, view: View) -> tuple[Window, Repaired]:
         """The window of a view as it is, past or present; nothing is written or shed."""

@@ -25,6 +25,7 @@ from holdfast.engine.surround import Given
 from holdfast.engine.telling import compacted
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Clear, Context, Entry, Folded, Summary
+from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span, Spans, within
@@ -91,6 +92,14 @@ class Scene:
         self.session.watch.tell(compacted(self.session, marker, self._since))
         self._since = self.session.now()
         await self.session.upkeep.applied(entry)
+        return await self.session.view()
+
+    async def said(self, view: View, message: Message, *, write: bool) -> View:
+        """The view once something is said at its end, or would be."""
+        if not write:
+            self._last = None  # a view does not show what is only pretended
+            return self._as_if(view, message)
+        await self.session.append(message)
         return await self.session.view()
 
     async def assembled(self, view: View, around: Surroundings, budget: Budget) -> Assembled:

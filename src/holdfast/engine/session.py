@@ -12,7 +12,7 @@ from holdfast.core.ledger import current
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.core.toolcalls import ToolState, tool_states
-from holdfast.engine import deferring, load, pinning, plans, recalling
+from holdfast.engine import deferring, load, pinning, plans, recalling, warming
 from holdfast.engine.explaining import (
     Explained,
     explain_now,
@@ -44,7 +44,7 @@ from holdfast.model.log import (
 )
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
-from holdfast.model.reply import Delta, Reply
+from holdfast.model.reply import Call, Delta, Reply
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
@@ -313,6 +313,15 @@ class OpenSession(Writer):
         With `against`, the entry of another call, also where the two requests part.
         """
         return await explain_session(self, entry, against, **given)
+
+    async def warm_in(self) -> int | None:
+        """In how many ms its cache is to be kept warm, as its policy says; None where it is not."""
+        found = await warming.due(self)
+        return found.wait if found else None
+
+    async def keep_warm(self, provider: Provider) -> Call | None:
+        """Read what the provider has cached once more, where that is due; the call, if any."""
+        return await warming.keep_warm(self, provider)
 
     async def status(self) -> dict[str, Any]:
         """The state of its window and its cost, in the words of status-line scripts."""

@@ -185,6 +185,26 @@ class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_un
     """When no model has one: do without a model, keep all, or drop the oldest and ask again."""
 
 
+class Awareness(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """The model is told how full its window is, behind tools' answers, unless it knows natively."""
+
+    since: float = 0.0
+    """From this share of the room on,"""
+    every: float = 0.0
+    """and again once this share of it more is taken; 0: behind every answer."""
+
+
+class KeepWarm(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """What a provider has cached is read once more before it runs out, while somebody may type."""
+
+    before: int = 30
+    """So many seconds before it runs out."""
+    most: int = 3
+    """So often in a row, at most."""
+    chance: float = 0.5
+    """How likely it is that somebody comes back in time: it must pay at that."""
+
+
 class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
     """One way of managing context, under its name."""
 
@@ -221,6 +241,8 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     """How many more calls are counted on at most when it is weighed whether a compaction pays."""
     warns: bool = False
     """Whether the model is warned before results are cleared, so that it can save what it needs."""
+    awareness: Awareness | None = None
+    keep_warm: KeepWarm | None = None
     truncate: Truncate | None = None
     thinking: Thinking | None = None
     microcompact: Microcompact | None = None

@@ -17,6 +17,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from holdfast.core.awareness import TAG
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import index
 from holdfast.core.extract.carried import HEADING, INDEX, Carried, carried
@@ -29,7 +30,7 @@ from holdfast.core.ledger.matching import plain
 from holdfast.core.text import searchable
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry
-from holdfast.model.message import Message, Part, ToolCall, ToolResult
+from holdfast.model.message import Message, Part, Text, ToolCall, ToolResult
 
 PROSE: Final = 0.5
 """Quotations take this share, and what the index leaves."""
@@ -116,6 +117,8 @@ def _use(names: Names, seq: int, body: Message) -> None:
 
 
 def _written_in(part: Part) -> str:
+    if isinstance(part, Text) and part.scaffold == TAG:
+        return ""  # how full a window was is no name of anything
     return values(part.input) if isinstance(part, ToolCall) else searchable(part)
 
 
