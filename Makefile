@@ -24,7 +24,8 @@ PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests fix faults replay bench agents pictures lock changelog clean
+.PHONY: help run test lint types house tests fix faults replay long bench agents pictures lock \
+        changelog clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -71,6 +72,10 @@ faults: $(VENV)/.installed  ## the long fault board: kills, power cuts, failing 
 replay: $(VENV)/.installed  ## real transcripts under every policy, in windows of every size
 	$(call say,replays)
 	@$(BIN)/python -m tests.replay
+
+long: $(VENV)/.installed  ## conversations of 400 turns with every provider, killed on the way
+	$(call say,long conversations)
+	@$(BIN)/python -m tests.long
 
 bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
 	$(call say,benchmarks)

@@ -9,7 +9,7 @@ import holdfast
 from holdfast.engine.doors import BlockingSession
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Clear, PartRef
-from holdfast.model.message import ToolCall, ToolResult, assistant
+from holdfast.model.message import ToolCall, ToolResult, assistant, tool
 
 OUTPUT = "".join(f"line {n} of the log\n" for n in range(2_000))
 
@@ -100,3 +100,13 @@ def test_the_tools_in_every_wire_format(s: BlockingSession, format: str) -> None
 def test_no_such_format() -> None:
     with pytest.raises(Misuse, match="wire format"):
         holdfast.recall_tools("morse")
+
+
+def test_a_search_does_not_find_searches(s: BlockingSession) -> None:
+    for turn in range(12):
+        call = ToolCall(f"s{turn}", "search_history", '{"query": "77"}')
+        told = s.answer(call)
+        assert told is not None
+        assert "(#3)" in told.output
+        s.append(assistant("looking", call))
+        s.append(tool(told))

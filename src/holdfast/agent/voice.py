@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.agent.whom import whom
@@ -14,7 +15,9 @@ from holdfast.ports import Provider
 class Voice:
     """Answers a question by asking the model it names; connections are kept until it is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, reach: Callable[[str], Provider] | None = None) -> None:
+        """`reach` opens whoever answers for a model; otherwise it is found by the model's name."""
+        self._reach = reach or _by_name
         self._open: dict[str, Provider] = {}
 
     def __call__(self, question: Any) -> Reply:
@@ -32,7 +35,7 @@ class Voice:
 
     def _provider(self, model: str) -> Provider:
         if model not in self._open:
-            self._open[model] = whom(model).open()
+            self._open[model] = self._reach(model)
         return self._open[model]
 
     def close(self) -> None:
@@ -40,3 +43,7 @@ class Voice:
         for provider in self._open.values():
             provider.close()
         self._open = {}
+
+
+def _by_name(model: str) -> Provider:
+    return whom(model).open()

@@ -13,7 +13,7 @@ from holdfast.core.boundary import boundaries
 from holdfast.core.count import MESSAGE
 from holdfast.core.truncate import Cap, weight_shown
 from holdfast.model.log import Entry, Head, PartRef, kind_of
-from holdfast.model.message import Message
+from holdfast.model.message import Message, Text
 from holdfast.model.window import Block
 
 LEAVES = 0.75
@@ -29,15 +29,26 @@ CLEARED = 40
 
 
 class Scale:
-    """What entries take in the window, by estimate: as they are shown, less what is cleared."""
+    """What entries take in the window, by estimate: as they are shown, less what is cleared.
 
-    def __init__(self, cap: Cap, cleared: Iterable[PartRef] = ()) -> None:
+    What is `kept` beside a summary has a frame around each of its texts.
+    """
+
+    def __init__(
+        self, cap: Cap, cleared: Iterable[PartRef] = (), kept: Iterable[int] = (), frame: int = 0
+    ) -> None:
         self._cap = cap
         self._cleared = frozenset(cleared)
         self._touched = frozenset(ref.seq for ref in self._cleared)
+        self._kept = frozenset(kept)
+        self._frame = frame
 
     def head(self, head: Head) -> int:
         """An entry by its columns."""
+        framed = self._frame * head.kinds.count("text") if head.seq in self._kept else 0
+        return self._bare(head) + framed
+
+    def _bare(self, head: Head) -> int:
         if head.kind != "message":
             return 0
         if head.seq in self._touched or (self._cap and "tool_result" in head.kinds):
@@ -54,11 +65,17 @@ class Scale:
         body = entry.body
         if not isinstance(body, Message):
             return 0
+        texts = sum(isinstance(part, Text) for part in body.parts)
+        framed = self._frame * texts if entry.seq in self._kept else 0
         if entry.seq not in self._touched:
-            return sum(entry.counts) + MESSAGE
-        return MESSAGE + sum(
-            _note(kind_of(part)) if PartRef(entry.seq, place) in self._cleared else count
-            for place, (part, count) in enumerate(zip(body.parts, entry.counts, strict=True))
+            return sum(entry.counts) + MESSAGE + framed
+        return (
+            MESSAGE
+            + framed
+            + sum(
+                _note(kind_of(part)) if PartRef(entry.seq, place) in self._cleared else count
+                for place, (part, count) in enumerate(zip(body.parts, entry.counts, strict=True))
+            )
         )
 
 

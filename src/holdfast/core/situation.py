@@ -146,17 +146,18 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def frame(self) -> int:
         """What stands around a summary: the words before it, and its tags."""
-        return estimate(self._tagged("summary", self.policy.summary_preamble)) + MESSAGE
+        said = tagged(self.policy, "summary", self.policy.summary_preamble)
+        return estimate(said) + MESSAGE
 
     def beside(self, entry: Entry, most: int = 0) -> int:
         """What an entry takes by estimate where it is kept beside a summary, or cut to so much."""
         whole = self.scale.entry(entry)
-        return min(whole, most or whole) + estimate(self._tagged("kept", ""))
+        return min(whole, most or whole) + self.kept_frame
 
-    def _tagged(self, section: str, text: str) -> str:
-        tags = (one.tag for one in self.policy.order(True) if one.section == section)
-        tag = next(tags, "")
-        return wrap(tag, text) if tag else text
+    @cached_property
+    def kept_frame(self) -> int:
+        """What stands around a message that is kept beside a summary."""
+        return estimate(tagged(self.policy, "kept", ""))
 
     def said(self, summary: Entry) -> int:
         """What a standing summary takes."""
@@ -178,6 +179,12 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
             return own(_message(entry).parts[ordinal])
         counted = entry.counts[ordinal] if ordinal < len(entry.counts) else 0
         return round(counted * self.worth)
+
+
+def tagged(policy: Policy, section: str, text: str) -> str:
+    """A text as it stands in a section beside a summary, in the tag that a policy gives it."""
+    tag = next((one.tag for one in policy.order(True) if one.section == section), "")
+    return wrap(tag, text) if tag else text
 
 
 def _message(entry: Entry) -> Message:

@@ -241,12 +241,12 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
         waiting = unanswered(now.entries)
         others.sort(key=lambda one: one.seq not in waiting)  # those that wait come first
     for entry in others:
-        tokens = now.gauge(entry)
+        tokens = now.gauge(entry) + now.kept_frame
         if tokens > left and not rule.shorten:
             continue  # what was pasted at length leaves room for what was said in a line
         if tokens > left:
-            if left >= LEAST_CUT:
-                shortened.append(Shortened(entry.seq, left))
+            if left - now.kept_frame >= LEAST_CUT:
+                shortened.append(Shortened(entry.seq, left - now.kept_frame))
                 chosen.append(entry)
             break
         chosen.append(entry)

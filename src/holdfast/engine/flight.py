@@ -1,9 +1,13 @@
-"""One at a time: whoever works on something of a session holds a lease on it, across processes."""
+"""One at a time: whoever works on something of a session holds a lease on it, across processes.
+
+A lease that a process of this machine took with it when it was killed is free at once.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.engine.holder import holder, is_gone
 from holdfast.model.job import Job
 
 if TYPE_CHECKING:
@@ -25,13 +29,18 @@ class Flight:
     async def begin(cls, session: OpenSession, kind: str, seconds: float) -> Flight | None:
         """Take the lease; None where somebody else has it."""
         named, now = f"{kind} {session.id}", session.now()
-        jobs = session.store.jobs
-        await jobs.offer(
-            Job(id=session.new_id(), kind=named, session=session.id, created=now, key=named)
-        )
+        jobs, owner = session.store.jobs, holder(session.new_id())
         until = now + int(seconds * 1_000) + SLACK
-        job = await jobs.lease(named, owner=session.new_id(), now=now, until=until)
-        return cls(session, job, seconds) if job else None
+        for _ in range(2):
+            await jobs.offer(
+                Job(id=session.new_id(), kind=named, session=session.id, created=now, key=named)
+            )
+            if job := await jobs.lease(named, owner=owner, now=now, until=until):
+                return cls(session, job, seconds)
+            for left in await _held(session, kind):
+                if is_gone(left.owner):
+                    await jobs.finish(left, outcome="abandoned", now=now)
+        return None
 
     async def renew(self) -> bool:
         """Keep it for one question more; False where somebody else has it by now."""
@@ -47,8 +56,11 @@ class Flight:
 
 async def is_flying(session: OpenSession, kind: str) -> bool:
     """Whether somebody, anywhere, is at work on this."""
+    return any(not is_gone(job.owner) for job in await _held(session, kind))
+
+
+async def _held(session: OpenSession, kind: str) -> list[Job]:
+    """The leases on this kind of work that have not run out."""
     named, now = f"{kind} {session.id}", session.now()
-    return any(
-        job.kind == named and not job.finished and job.until > now
-        for job in await session.store.jobs.jobs(session.id)
-    )
+    found = await session.store.jobs.jobs(session.id)
+    return [job for job in found if job.kind == named and not job.finished and job.until > now]

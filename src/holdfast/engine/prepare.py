@@ -74,7 +74,8 @@ class Preparation:
                 return await self._aware(made, around, budget, counting, write=write)
             if attempts <= 0:
                 return made
-            limit = aim = less(tuned(budget, made.worth), made.added)
+            unseen = max(made.added, made.estimated - shedding.weighed)
+            limit = aim = less(tuned(budget, made.worth), unseen)
 
     async def _aware(
         self,

@@ -15,7 +15,7 @@ from holdfast.engine.nearby import alike
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Message, ToolCall, ToolResult
-from holdfast.model.search import Query
+from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ ASSUMED = 64_000
 """The window that is assumed where a session has no model."""
 
 HITS = 8
+
+BEYOND = 4
+"""So many times as many hits are looked at: earlier searches are among them."""
+
+NAMES = frozenset(one.name for one in TOOLS_OF_RECALL)
 
 
 class Recalled(Struct, frozen=True, kw_only=True):
@@ -95,10 +100,15 @@ def _part(entry: Entry, named: Handle, handle: str) -> str:
 
 
 async def search_history(session: OpenSession, query: str, limit: int = HITS) -> str:
-    """What was said in this session, also what is no longer shown: a handle and a line each."""
-    hits = await session.store.search.find(
-        Query(words=query, session=session.id, limit=max(1, min(limit, 50)))
+    """What was said in this session, also what is no longer shown: a handle and a line each.
+
+    What was looked for before, and what came back then, is no finding: it would stand in front.
+    """
+    many = max(1, min(limit, 50))
+    found = await session.store.search.find(
+        Query(words=query, session=session.id, limit=many * BEYOND)
     )
+    hits = [hit for hit in found if not await _echoes(session, hit)][:many]
     if not hits:
         return f"Nothing in this conversation matches {query[:200]!r}."
     lines = [f"- {Handle(hit.entry, hit.ordinal)} (#{hit.seq}): {hit.snippet}" for hit in hits]
@@ -106,9 +116,18 @@ async def search_history(session: OpenSession, query: str, limit: int = HITS) ->
     return text
 
 
+async def _echoes(session: OpenSession, hit: Hit) -> bool:
+    """Whether a hit is a call of the recall tools, or what they answered."""
+    for entry in await session.store.log.read(session.id, (Span(hit.seq, hit.seq),)):
+        if isinstance(entry.body, Message) and hit.ordinal < len(entry.body.parts):
+            part = entry.body.parts[hit.ordinal]
+            return isinstance(part, (ToolCall, ToolResult)) and part.name in NAMES
+    return False
+
+
 async def answer(session: OpenSession, call: ToolCall) -> ToolResult | None:
     """What one of the recall tools answers to a call; None where the call is another tool's."""
-    if call.name not in {one.name for one in TOOLS_OF_RECALL}:
+    if call.name not in NAMES:
         return None
     fields = arguments(call.input)
     try:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from holdfast.core.assemble import Surroundings
 from holdfast.core.boundary import is_request, just_asked
+from holdfast.core.estimate import estimate
 from holdfast.core.shed import LEAVES, Scale, asking, cut, legal
+from holdfast.core.situation import tagged
 from holdfast.core.truncate import shown
 from holdfast.engine.overbudget import floor_error, too_large, unknown_model
 from holdfast.engine.scene import Scene, messages, newest
@@ -35,6 +37,8 @@ class Shedding:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
+        self.weighed = 0
+        """What all that is shown was weighed at when it was last looked at."""
 
     async def marker(
         self, view: View, around: Surroundings, limit: Budget, aim: Budget
@@ -60,12 +64,16 @@ class Shedding:
         if floor.over:
             raise floor_error(floor, (await self._scene.around(view.folded))[1].room)
         few, scale = await self._scene.few(view), self.scale(view)
+        known: dict[int, int] = {}
         if few is not None:
             taken = [scale.entry(entry) for entry in few]
+            self.weighed = floor.tokens.tokens + sum(taken)
             if sum(taken) <= _left(limit, floor, sum(taken[_turn(few) :])):
                 return None
+            known = {entry.seq: tokens for entry, tokens in zip(few, taken, strict=True)}
         heads = await self.heads(view, limit.room)
-        weights = [scale.head(head) for head in heads]
+        weights = [known.get(head.seq) or scale.head(head) for head in heads]
+        self.weighed = floor.tokens.tokens + sum(weights)
         turn = sum(weights[asking(heads) :])
         most = _left(limit, floor, turn)
         if sum(weights) <= most:
@@ -76,7 +84,10 @@ class Shedding:
 
     def scale(self, view: View) -> Scale:
         """What entries take as they are shown."""
-        return Scale(self._scene.cap, view.folded.cleared)
+        folded = view.folded
+        kept = {*folded.kept} - {folded.asked}
+        frame = estimate(tagged(self._scene.policy, "kept", ""))
+        return Scale(self._scene.cap, folded.cleared, kept, frame)
 
     async def heads(self, view: View, room: int) -> list[Head]:
         """The newest heads, until they fill more than the room or there are no more."""

@@ -110,8 +110,15 @@ ENGLISH: Final = (
         r"\b(?:i['’]?d|i would|we) prefer\b|\bpreferably\b",
     ),
     _rule(
+        "en-standing",
+        "constraint",
+        r"\b(?:from (?:now|here) on|from this point on|going forward|henceforth)\b",
+        r"\bfor the rest of (?:this|the|our) (?:session|conversation|chat|work|task|project)\b",
+    ),
+    _rule(
         "en-no",
         "correction",
+        r"^correction\b",
         r"^(?:no|nope|nah)(?:[,.!:;—-]|\s+(?:that|this|it|the|let['’]?s|you|i|not|wait)\b)",
         r"\bthat['’´Ä]*s not\b(?! (?:bad|all|a problem|an issue))|\bnot (?:what|how) i\b"
         r"|^not (?:that|this|like that)\b",

@@ -22,6 +22,7 @@ from holdfast.testing.strict.anthropic_face import Anthropic
 from holdfast.testing.strict.chat_face import Chat
 from holdfast.testing.strict.face import Face, Route
 from holdfast.testing.strict.gemini_face import Gemini
+from holdfast.testing.strict.limit import too_long
 from holdfast.testing.strict.payload import payload
 from holdfast.testing.strict.refusal import Case, Refusal, first
 from holdfast.testing.strict.responses_face import Responses
@@ -44,10 +45,13 @@ class StrictServer:
         *,
         foreign: bool = False,
         count: Callable[[dict[str, Any]], int] = tokens,
+        window: int = 0,
     ) -> None:
+        """`window` is how many tokens every model holds here, by `count`; 0: any number."""
         self._script = script if callable(script) else in_order(script)
         self._foreign = foreign
         self._count = count
+        self._window = window
         self._door = _Door(self)
         self._thread = threading.Thread(target=self._door.serve_forever, args=(0.05,), daemon=True)
         self.vault = Vault()
@@ -95,6 +99,8 @@ class StrictServer:
         """The first rule that a request breaks."""
         case = Case(asked=asked, vault=self.vault, size=size, foreign=self._foreign)
         refusal = first(case, face.rules)
+        if refusal is None and self._window and asked.endpoint == "create":
+            refusal = too_long(asked, self.count(asked), self._window)
         if refusal:
             asked.rule, asked.refusal = refusal.rule, refusal.message
         return refusal
