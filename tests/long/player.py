@@ -118,7 +118,13 @@ class Player:
     def _reply(self, turn: Turn, text: str) -> Answer:
         step = self._steps[turn.number]
         self._steps[turn.number] += 1
-        asked = self._called(turn, text) if turn.calls_for else self._planned(turn, step)
+        lately = text.rpartition(f"turn {turn.number}:")[2]
+        if turn.looks:
+            asked = [] if "compiled unit" in lately else [Ask("read", {"path": LOG})]
+        elif turn.calls_for:
+            asked = self._called(turn, text, lately)
+        else:
+            asked = self._planned(turn, step)
         if not asked or step >= MOST:
             return answer(self._ending(turn, text))
         said: list[Part] = [Think("I should look.")] if (turn.number + step) % 3 == 0 else []
@@ -127,17 +133,14 @@ class Player:
     def _planned(self, turn: Turn, step: int) -> list[Ask]:
         """The calls of a step; none where a turn has no further one."""
         chance = Random(f"{self._seed} {turn.number}")
-        if turn.looks:
-            return [Ask("read", {"path": LOG})] if step == 0 else []
         if step >= chance.choice((0, 1, 1, 2)):
             return []
         chance = Random(f"{self._seed} {turn.number} {step}")
         calls = [_call(chance, turn.number) for _ in range(chance.choice((1, 1, 1, 2, 4)))]
         return [_noted(one, f"{turn.number}.{step}.{c}") for c, one in enumerate(calls)]
 
-    def _called(self, turn: Turn, text: str) -> list[Ask]:
+    def _called(self, turn: Turn, text: str, lately: str) -> list[Ask]:
         """What is still to be done where something that was planted is called for."""
-        lately = text.rpartition(f"turn {turn.number}:")[2]
         match turn.calls_for:
             case "legacy":
                 path = PARSER[bool(_found("legacy", text))]
