@@ -37,6 +37,10 @@ DELAYS = (0.0, 0.0, 0.002, 0.01, 0.03, 0.08)
 """How long after a request has come the process is killed, in seconds."""
 
 
+LATER = 12
+"""So many turns a kill waits for a summary to be asked for."""
+
+
 class Trial(Struct, frozen=True, kw_only=True):
     """What is tried."""
 
@@ -82,7 +86,7 @@ class Killer:
 
     def __init__(self, trial: Trial) -> None:
         chance = Random(f"kills {trial.seed}")
-        turns = range(3, max(trial.turns - 2, 4))
+        turns = range(3, max(trial.turns - LATER - 2, 4))
         chosen = sorted(chance.sample(turns, min(trial.kills, len(turns))))
         self._due = [(turn, chance.choice(DELAYS), chance.random() < 0.3) for turn in chosen]
         self.process: subprocess.Popen[str] | None = None
@@ -93,7 +97,7 @@ class Killer:
         if not self._due or turn < self._due[0][0]:
             return 0.0
         _, delay, waits = self._due[0]
-        if waits and not summary and turn < self._due[0][0] + 12:
+        if waits and not summary and turn < self._due[0][0] + LATER:
             return 0.0  # this one is killed while it waits for a summary, if one is near
         self._due.pop(0)
         self.kills += 1

@@ -33,12 +33,17 @@ def test_an_agent_outlives_its_window_and_its_process(
     assert told.largest <= window
 
 
-@pytest.mark.parametrize("summaries", [("forgetful",), ()], ids=["by a model", "without"])
-def test_what_is_lost_is_told(tmp_path: Path, summaries: tuple[str, ...]) -> None:
-    """The same conversation by a policy that lays nothing beside its summaries."""
+def test_no_model_is_needed_for_its_summaries(tmp_path: Path) -> None:
+    told = play(Trial(format="gemini", window=8_192, turns=40, kills=0, summaries=()), tmp_path)
+    assert told.fine, told
+    assert {kind for kind in told.compactions if kind.startswith("summar")} == {"summarise without"}
+
+
+def test_what_is_lost_is_told(tmp_path: Path) -> None:
+    """The same conversation by a policy that lays nothing beside summaries that forget."""
     (tmp_path / "forgetful.toml").write_text(FORGETFUL)
     trial = Trial(
-        format="anthropic", window=8_192, turns=40, kills=0, summaries=summaries,
+        format="anthropic", window=8_192, turns=40, kills=0, summaries=("forgetful",),
         policy=str(tmp_path / "forgetful.toml"),
     )  # fmt: skip
     told = play(trial, tmp_path)
