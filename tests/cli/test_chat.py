@@ -185,6 +185,29 @@ def test_the_map_of_the_repository(
     talk.wait("the policy codex has no map")
 
 
+def test_another_model_goes_on_with_all_else_as_it_was(
+    begin: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    (tmp_path / "config" / "holdfast").mkdir(parents=True)
+    hook = "[[session_start]]\ncommand = 'echo x >> starts; echo by the hook'\n"
+    (tmp_path / "config" / "holdfast" / "hooks.toml").write_text(hook)
+    talk = begin()
+    (talk.work / "notes.md").write_text("the notes of the chat\n")
+    talk.type("/add notes.md")
+    talk.wait("notes.md is in the chat")
+    talk.type("hello")
+    talk.wait("After all.")
+    talk.type("/model claude-haiku-4-5")
+    talk.wait("from here on claude-haiku-4-5")
+    talk.type("hello again")
+    talk.wait("After all.", 2)
+    sent = begin.server.asked  # type: ignore[attr-defined]
+    assert [one.model for one in sent] == ["claude-sonnet-4-6", "claude-haiku-4-5"]
+    assert "the notes of the chat" in str(sent[-1].body)
+    assert "by the hook" in str(sent[-1].body)
+    assert (talk.work / "starts").read_text() == "x\n"
+
+
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [

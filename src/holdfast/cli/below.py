@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.spinner import Spinner
 
@@ -56,6 +55,8 @@ class Below:
             live.stop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.markdown import Markdown
+
         if text := neutral(self.writing[-LETTERS:]).strip("\n"):
             for line in console.render_lines(Markdown(text), options, pad=False)[-LINES:]:
                 yield from line

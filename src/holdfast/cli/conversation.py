@@ -55,13 +55,19 @@ class Conversation:
 
     def take(self, session: BlockingSession, whom: Whom) -> None:
         """Go on in a session, with a model."""
+        self.agent = self._make(session, self._provider(whom), whom.model)
+
+    def speak_to(self, whom: Whom) -> None:
+        """Go on with another model, and all else as it is."""
+        self.agent.provider, self.agent.giving["model"] = self._provider(whom), whom.model
+
+    def _provider(self, whom: Whom) -> Any:
         if self._open is None or self._open[0] != whom:
             opened = whom.open()
             self.close()
             self._open = (whom, opened)
-        self.whom = whom
-        self.agent = self._make(session, self._open[1], whom.model)
-        self._used = ""
+        self.whom, self._used = whom, ""
+        return self._open[1]
 
     def close(self) -> None:
         """Let go of the provider."""

@@ -112,7 +112,7 @@ def _model(talk: Conversation, rest: str) -> None:
     known = talk.agent.session.catalogue.profile(rest)
     if "window" in known.assumed and not rest.endswith(".gguf"):
         talk.screen.say(f"nobody here knows {rest}: {known.window:,} tokens are assumed", "yellow")
-    talk.take(talk.agent.session, whom(rest))
+    talk.speak_to(whom(rest))
     talk.screen.say(f"from here on {talk.whom.model}")
 
 

@@ -84,9 +84,12 @@ class Told:
         raise SystemExit(1)
 
 
+_TYPES = {"call": "tool_call", "result": "tool_result"}
+
+
 def _value(what: Happening) -> dict[str, Any] | None:
     """Something that happened, as a value; None where it is nothing to anybody."""
-    told: dict[str, Any] = {"type": what.kind}
+    told: dict[str, Any] = {"type": _TYPES.get(what.kind, what.kind)}
     if what.subtask:
         told["subtask"] = what.subtask
     if what.delta:
