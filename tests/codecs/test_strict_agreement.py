@@ -59,7 +59,10 @@ def judged(format: str, body: dict[str, Any], model: str, version: str) -> Refus
         model=model,
         stream=False,
         body=face.read(json.loads(json.dumps(body))),
-        headers={"anthropic-version": version},
+        headers={
+            "anthropic-version": version,
+            "anthropic-beta": ",".join(map(str, body.get("betas") or ())),
+        },
     )
     return first(Case(asked=asked, vault=Vault(), foreign=True), face.rules)
 

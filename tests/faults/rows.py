@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults import clocks, compactions, crowd, errors, kills, meanwhile, power
+from tests.faults import clocks, compactions, crowd, errors, kills, meanwhile, power, streams
 from tests.faults.board import Tally, Trial
 
 
@@ -20,7 +20,7 @@ class Row:
     name: str
     run: Callable[[Trial], Tally]
     mutants: dict[str, str]
-    """Each by its name in `stores.STORES`, with the column that gives it away."""
+    """Each by its name in `stores.STORES` or in its row, with the column that gives it away."""
 
 
 ROWS = {
@@ -58,6 +58,11 @@ ROWS = {
         "appends in a compaction",
         meanwhile.run,
         {"covers what came meanwhile": "lost"},
+    ),
+    "stream": Row(
+        "answers broken on their way",
+        streams.run,
+        {"upstream left open": "silent", "the last piece dropped": "lost"},
     ),
 }
 

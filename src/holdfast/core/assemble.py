@@ -14,6 +14,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.core.applied import echoed, without_compactions
 from holdfast.core.boundary import just_asked
 from holdfast.core.calibrate import SLACK, excess
 from holdfast.core.count import MESSAGE, media_of, weigh
@@ -24,7 +25,15 @@ from holdfast.core.scaffold import around, escape, wrap
 from holdfast.core.transcript import told
 from holdfast.core.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
-from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.model.message import (
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.model.policy import Place, Policy
 from holdfast.model.span import OPEN
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
@@ -169,6 +178,7 @@ class _Sections:
                 block = _said(
                     place, content, f"summary {entry.id}", "stands for what it covers", sealed=True
                 )
+                block = echoed(block, entry.body.sealed) if entry.body.sealed else block
                 blocks.append(replace(block, entry=entry.id, seq=entry.seq))
         return blocks
 
@@ -208,6 +218,8 @@ class _Sections:
         parts, tokens = entry.body.parts, sum(entry.counts) + MESSAGE
         if self._cleared:
             parts, tokens = self._without_cleared(entry, parts, tokens)
+        if (said := without_compactions(parts)) is not parts:
+            parts, tokens = said, _tokens(said)
         return Block(
             section=section,
             role=entry.body.role,

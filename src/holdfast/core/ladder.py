@@ -41,7 +41,7 @@ def next_plan(now: Situation, taken: Collection[Step] = ()) -> Plan | None:
     for step, planner in STEPS.items():
         if step in taken or (told and step in TELLING and not now.over):
             continue
-        if theirs(now.policy, now.profile, step) and not (now.over or now.forced):
+        if theirs(now.policy, now.profile, step, now.view.folded) and not (now.over or now.forced):
             continue
         if plan := planner(now):
             return plan

@@ -3,43 +3,58 @@
 Rule 1: only what a policy does is asked for, with the policy's own numbers.
 Rule 2: what the provider does is not done by us as well, until the window would be over.
 Rule 3: where a provider cannot, the client does the same; nobody need ask which it was.
+Rule 4: what somebody took back is not asked for again: the provider would do it again at once.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from holdfast.model.log import Folded
 from holdfast.model.policy import Policy, Step
 from holdfast.model.profile import Profile
+
+START: Final = Folded()
 
 SMALLEST: Final = 50_000
 """Anthropic compacts at no fewer tokens than this."""
 
 
-def edits(policy: Policy, profile: Profile, *, thinking: bool) -> dict[str, Any]:
+def edits(
+    policy: Policy, profile: Profile, *, thinking: bool, folded: Folded = START
+) -> dict[str, Any]:
     """What to ask of the provider of a model; nothing where we do all ourselves.
 
     `thinking` says whether the model is asked to think: otherwise there is none to be cleared.
+    What was undone is in `folded`, and is not asked for again.
     """
     if policy.strategy != "server":
         return {}
+    compacts = not folded.shielded
     if profile.provider == "openai":
-        threshold = due(policy, profile) if profile.can("server_compaction") else 0
+        able = compacts and profile.can("server_compaction")
+        threshold = due(policy, profile) if able else 0
         return {"type": "compaction", "compact_threshold": threshold} if threshold else {}
     if profile.provider != "anthropic":
         return {}
-    asked = [*_clears(policy, profile, thinking), *_compacts(policy, profile)]
+    asked = [] if folded.unclearable else _clears(policy, profile, thinking)
+    asked += _compacts(policy, profile) if compacts else []
     return {"edits": asked} if asked else {}
 
 
-def theirs(policy: Policy, profile: Profile, step: Step) -> bool:
+def theirs(policy: Policy, profile: Profile, step: Step, folded: Folded = START) -> bool:
     """Whether a step is the provider's to take."""
     if policy.strategy != "server":
         return False
     if step in ("thinking", "microcompact"):
-        return profile.provider == "anthropic" and profile.can("context_editing")
+        return (
+            not folded.unclearable
+            and profile.provider == "anthropic"
+            and profile.can("context_editing")
+        )
     if step in ("summarise", "compact"):
-        return profile.provider in ("anthropic", "openai") and profile.can("server_compaction")
+        able = profile.provider in ("anthropic", "openai") and profile.can("server_compaction")
+        return able and not folded.shielded
     return False
 
 

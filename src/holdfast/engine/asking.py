@@ -208,7 +208,8 @@ async def _record(
     session: OpenSession, question: Question, started: int, reply: Reply | None, *, done: bool
 ) -> int:
     usage = reply.usage if reply else Usage()
-    price = cost(usage, question.profile) or 0
+    iterations = reply.iterations if reply else ()
+    price = cost(usage, question.profile, iterations, session.catalogue.profile)
     recorded = await session.store.calls.record(
         Call(
             id=session.new_id(),
@@ -220,6 +221,7 @@ async def _record(
             model=question.model,
             request=reply.request if reply else "",
             usage=usage,
+            iterations=iterations,
             cost=price,
             price_version=question.profile.price_version,
             outcome="done" if done else "failed",
@@ -227,5 +229,5 @@ async def _record(
         )
     )
     session.watch.tell(Called(call=recorded))
-    session.spent += price
-    return price
+    session.spent += price or 0
+    return price or 0

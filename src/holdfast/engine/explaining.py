@@ -101,8 +101,8 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
 
 async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
     """What a call was sent: as it reported, or else as it was estimated before."""
-    if call.usage.prompt:
-        return Count(tokens=call.usage.prompt, tier="reported")
+    if call.last.prompt:
+        return Count(tokens=call.last.prompt, tier="reported")
     policy = session.catalogue.policy(session.info.policy)
     counting = await Counting(session, profile, policy, call.given, write=False).begin()
     return calibrated(call.estimated, counting.ratio)
@@ -175,7 +175,7 @@ async def _of_window(
 
 async def _of_call(session: OpenSession, call: Call) -> Explained:
     made = await rebuild(session, call)
-    usage = call.usage if call.usage.prompt else None
+    usage = call.last if call.last.prompt else None
     return Explained(
         model=call.model,
         lines=_told(made, explain(made.window, made.profile, usage)),

@@ -107,10 +107,15 @@ def endpoint(provider: str, model: str = "", *, key: str = "", url: str = "") ->
     return cast(Counter, _load("holdfast.counters.provider:ProviderCounter")(transport, model))
 
 
-def provider(name: str, format: str, *, key: str = "", url: str = "") -> Provider:
-    """Whom to talk to; key and address are those the provider's own SDK would use."""
+def provider(
+    name: str, format: str, *, key: str = "", url: str = "", seconds: float = 0.0
+) -> Provider:
+    """Whom to talk to; key and address are those the provider's own SDK would use.
+
+    `seconds` is how long a reply may keep silent; ten minutes unless told.
+    """
     transport = _load("holdfast.providers.transport:HttpTransport")(
-        name, key=key, url=url, seconds=_load("holdfast.providers.speaking:SECONDS")
+        name, key=key, url=url, seconds=seconds or _load("holdfast.providers.speaking:SECONDS")
     )
     return cast(Provider, _load("holdfast.providers.speaking:HttpProvider")(transport, format))
 

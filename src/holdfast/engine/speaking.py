@@ -1,9 +1,11 @@
 """One call of a model: sent, streamed, and recorded exactly once, however it ends.
 
 Rule 1: what came is kept, be it cut short; a reply that was cut is recorded as aborted.
-Rule 2: what fails before a word has come is tried again, after what the provider says or longer
-        and longer; what failed behind it is not, since it was paid for.
+Rule 2: what fails before it is answered is tried again, after what the provider says or longer
+        and longer; an answer that breaks off before a word has come is asked for once more, and
+        what it is known to have used is recorded; what failed behind a word is kept instead.
 Rule 3: a refusal that we know a remedy for is remembered, and the window is prepared again, once.
+Rule 4: a reply that is nothing but the provider's own compaction is gone on from, once.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from holdfast.engine.plugins import codec
 from holdfast.engine.telling import Calling
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
 from holdfast.model.log import Entry
-from holdfast.model.reply import Delta
+from holdfast.model.reply import Delta, Reply, Stop
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
@@ -40,14 +42,27 @@ async def speak(
     **asking: Unpack[Asking],
 ) -> Entry:
     """Prepare the window, send it, and append what comes back."""
+    entry, stop = await _answered(session, provider, hear, options or {}, asking)
+    if stop == "compaction":
+        entry, stop = await _answered(session, provider, hear, options or {}, asking)
+    return entry
+
+
+async def _answered(
+    session: OpenSession,
+    provider: Provider,
+    hear: Heard | None,
+    options: dict[str, Any],
+    asking: Asking,
+) -> tuple[Entry, Stop]:
     window = await session.window(**asking)
     try:
-        return await _held(session, provider, window, hear, options or {})
+        return await _held(session, provider, window, hear, options)
     except (Overflow, Rejected) as refusal:
         if await session.refused(str(refusal), provider=provider.name) is None:
             raise
     window = await session.window(**asking)
-    return await _held(session, provider, window, hear, options or {})
+    return await _held(session, provider, window, hear, options)
 
 
 async def _held(
@@ -56,7 +71,7 @@ async def _held(
     window: PreparedWindow,
     hear: Heard | None,
     options: dict[str, Any],
-) -> Entry:
+) -> tuple[Entry, Stop]:
     """The same with its price held, so that nothing beside it takes what is left of a cap."""
     price = dearest(window.profile, window.count.most) or 0
     with session.held.holding(session.id, price):
@@ -69,9 +84,30 @@ async def _spoken(
     window: PreparedWindow,
     hear: Heard | None,
     options: dict[str, Any],
-) -> Entry:
+) -> tuple[Entry, Stop]:
     request = window.request(provider.format, **{"stream": True, **options})
     calling = Calling(session, provider, window.profile.name)
+    entry, reply, broken = await _heard(session, provider, request, hear, calling)
+    if entry is None:
+        if session.pause:
+            await session.pause(FIRST_PAUSE)
+        entry, reply, broken = await _heard(session, provider, request, hear, calling)
+    if entry is None:
+        said = reply.error or "it ended before a word had come"
+        none = Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
+        calling.failed(broken or none)
+        raise broken or none
+    return entry, reply.stop
+
+
+async def _heard(
+    session: OpenSession,
+    provider: Provider,
+    request: dict[str, Any],
+    hear: Heard | None,
+    calling: Calling,
+) -> tuple[Entry | None, Reply, ProviderError | None]:
+    """What came of one request, recorded; no entry where not a word came."""
     try:
         flow = await _begun(session, provider, request, hear)
     except ProviderError as failed:
@@ -80,7 +116,7 @@ async def _spoken(
     finally:
         calling.limited()
     decoder = codec(provider.format).decoder()
-    entry, broken = None, None
+    broken = None
     try:
         while data := await flow.read():
             calling.heard()
@@ -92,15 +128,11 @@ async def _spoken(
     finally:
         await flow.close()
         reply = decoder.close()
-        if reply.message.parts:
-            entry = await session.turns.record(reply, provider.format)
-    if entry is None:
-        await session.turns.failed(reply, provider.format)
-        said = reply.error or "it ended before a word had come"
-        none = Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
-        calling.failed(broken or none)
-        raise broken or none
-    return entry
+        said = reply.message.parts
+        entry = await session.turns.record(reply, provider.format) if said else None
+        if entry is None:
+            await session.turns.failed(reply, provider.format)
+    return entry, reply, broken
 
 
 async def _begun(

@@ -24,7 +24,7 @@ LARGE = 200_000
 async def status(session: OpenSession) -> dict[str, Any]:
     """What a script gets on its standard input; the share is that of the last call's input."""
     call = await newest_call(session)
-    usage = call.usage if call else None
+    usage = call.last if call else None
     model = (call.model if call else "") or session.info.model
     window = session.catalogue.profile(model).window if model else 0
     used = usage.prompt if usage else 0

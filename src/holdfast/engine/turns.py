@@ -15,6 +15,7 @@ from holdfast.core.price import cost
 from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
 from holdfast.engine import caps, deferring, surround
+from holdfast.engine.applying import apply
 from holdfast.engine.lately import given_now
 from holdfast.engine.overbudget import floor_error
 from holdfast.engine.prepare import Preparation, Prepared
@@ -250,9 +251,10 @@ class Turns:
     async def record(self, reply: Reply, format: str = "", *, key: str = "") -> Entry:
         """Append a decoded reply with its call; with a key, once however often it is told."""
         whole = reply.stop not in ("aborted", "error")
+        session, sent = self._session, self._sent.get(format)
         call = self._call(reply, format, "done" if whole else "aborted")
-        session = self._session
-        return await session.append(
+        self._sent = {}
+        entry = await session.append(
             reply.message,
             key=key,
             provider=reply.provider,
@@ -261,6 +263,9 @@ class Turns:
             completed=whole,
             call=call,
         )
+        if sent and entry.seq == session.info.head:  # a retry has been marked before
+            await apply(session, sent, reply, entry)
+        return entry
 
     async def failed(self, reply: Reply, format: str) -> None:
         """Keep the row of a call that brought no word: it may have been paid for all the same."""
@@ -270,7 +275,6 @@ class Turns:
 
     def _call(self, reply: Reply, format: str, outcome: Outcome) -> Call:
         session, sent = self._session, self._sent.get(format)
-        self._sent = {}
         now = session.now()
         model = reply.model or (sent.window.window.model if sent else "") or session.info.model
         profile = session.catalogue.profile(model) if model else None
@@ -285,7 +289,7 @@ class Turns:
             request=reply.request,
             usage=reply.usage,
             iterations=reply.iterations,
-            cost=cost(reply.usage, profile) if profile else None,
+            cost=_cost(session, reply, profile) if profile else None,
             price_version=profile.price_version if profile else "",
             outcome=outcome,
             stop=reply.stop,
@@ -293,10 +297,14 @@ class Turns:
             format=sent.format if sent else "",
             given=sent.window.given if sent else "",
             options=to_builtins(sent.options) if sent else {},
-            estimated=sent.window.estimated if sent else 0,
+            estimated=sent.window.estimated if sent and not reply.edits else 0,
             head=sent.window.head if sent else 0,
             epoch=sent.window.folded.epoch if sent else 0,
         )
+
+
+def _cost(session: OpenSession, reply: Reply, profile: Profile) -> int | None:
+    return cost(reply.usage, profile, reply.iterations, session.catalogue.profile)
 
 
 def _asked(

@@ -68,6 +68,11 @@ class PreparedWindow:
         return self.window.over
 
     @property
+    def policy_name(self) -> str:
+        """The policy it was made under."""
+        return self._policy.name if self._policy else ""
+
+    @property
     def sections(self) -> dict[str, int]:
         """Tokens by section, in the order of the window; together they are `tokens`."""
         return by_section(self.window, self.profile)
@@ -117,7 +122,7 @@ class PreparedWindow:
         chosen = replace(self._options, **known, extra=extra)
         if self._policy and "server_edits" not in known:
             thinking = bool(chosen.thinking or chosen.effort or extra.get("thinking"))
-            asked = edits(self._policy, self.profile, thinking=thinking)
+            asked = edits(self._policy, self.profile, thinking=thinking, folded=self.folded)
             chosen = replace(chosen, server_edits=asked or chosen.server_edits)
         if chosen.max_tokens:
             return chosen

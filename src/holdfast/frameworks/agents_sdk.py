@@ -13,12 +13,14 @@ import json
 from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec.structs import asdict
+
 from holdfast.engine.blocking import BlockingSession
 from holdfast.errors import Misuse
 from holdfast.frameworks.agents_items import Item, items, messages
 from holdfast.frameworks.keeping import Conversation, recalling
 from holdfast.model.message import Message
-from holdfast.model.reply import Reply, Usage
+from holdfast.model.reply import Iteration, Reply, Usage
 from holdfast.model.window import Block
 
 try:
@@ -100,11 +102,12 @@ class HoldfastSession:
                 self._session.append(message)
 
     def _reply(self, message: Message, used: tuple[Usage, ...]) -> Reply:
+        each = tuple([Iteration(**asdict(one), type="message") for one in used])
         return Reply(
             message=message,
             stop="tools" if message.calls else "end",
             usage=sum(used[1:], used[0]),
-            iterations=used if len(used) > 1 else (),
+            iterations=each if len(each) > 1 else (),
             model=self._model,
         )
 

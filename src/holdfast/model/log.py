@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from holdfast.model.decision import Decision
-from holdfast.model.message import Message, Part
+from holdfast.model.message import Message, Opaque, Part
 from holdfast.model.span import EVERYTHING, Span, Spans
 
 Trigger = Literal["auto", "manual", "overflow", "resume", "switch", "idle", "server", "import"]
@@ -113,6 +113,8 @@ class Summary(
     """What of it can be brought back, a handle and a line each."""
     decision: Decision | None = None
     reason: str = ""
+    sealed: Opaque | None = None
+    """What its provider made of it, where a provider did: its owner is sent this instead."""
     folded: Folded = field(default_factory=Folded)
     """What stood before it, so that loading need not read further back."""
 

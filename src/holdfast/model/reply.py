@@ -52,6 +52,15 @@ class Usage(Struct, frozen=True, omit_defaults=True, kw_only=True):
         )
 
 
+class Iteration(Usage, frozen=True, omit_defaults=True, kw_only=True):
+    """One sampling of a call that took several."""
+
+    type: str = ""
+    """What it was for: `message`, `compaction`, or another word of the provider's."""
+    model: str = ""
+    """Who was sampled, where that is told; otherwise the model of the call."""
+
+
 class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One call of a model: a row at its start, completed at its end."""
 
@@ -67,7 +76,7 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     entry: str = ""
     """The entry that holds the reply."""
     usage: Usage = Usage()
-    iterations: tuple[Usage, ...] = ()
+    iterations: tuple[Iteration, ...] = ()
     cost: int | None = None
     """In billionths of a US dollar; None where no price is known."""
     price_version: str = ""
@@ -83,11 +92,18 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     options: dict[str, Any] = {}
     """The options the request was made with."""
     estimated: int = 0
-    """What the prompt was estimated at before it was sent, uncalibrated."""
+    """What the prompt was estimated at before it was sent, uncalibrated; 0 where the provider has
+    read something else."""
     head: int = 0
     """The newest entry that the prompt took into account."""
     epoch: int = 0
     """The newest marker that the prompt took into account."""
+
+    @property
+    def last(self) -> Usage:
+        """What its last sampling took: that tells how full the window is, the sum does not."""
+        said = [one for one in self.iterations if one.type in ("", "message", "fallback_message")]
+        return said[-1] if said else self.usage
 
 
 By = Literal["session", "model", "cause", "outcome", "quarter"]
@@ -147,12 +163,14 @@ class Reply(Struct, frozen=True, omit_defaults=True, kw_only=True):
     message: Message
     stop: Stop
     usage: Usage = Usage()
-    iterations: tuple[Usage, ...] = ()
+    iterations: tuple[Iteration, ...] = ()
     """Each sampling of one call, where the provider tells; `usage` is their sum."""
     model: str = ""
     provider: str = ""
     request: str = ""
     """The provider's id of the reply."""
     edits: tuple[Edit, ...] = ()
+    compaction: int | None = None
+    """Which of its parts stands for all that was said before it, where the provider compacted."""
     error: str = ""
     """What the provider said when it failed inside a stream."""

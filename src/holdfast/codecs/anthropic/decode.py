@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from holdfast.codecs.anthropic.blocks import OWNER, parts
 from holdfast.codecs.anthropic.raw import Garbled, fields, items, value, words
 from holdfast.codecs.anthropic.walk import objects
-from holdfast.model.message import Message, Opaque, Part
-from holdfast.model.reply import Edit, Reply, Stop, Usage
+from holdfast.model.message import Message, Opaque, Part, SummaryText
+from holdfast.model.reply import Edit, Iteration, Reply, Stop, Usage
 
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
@@ -28,6 +28,9 @@ STOPS: dict[str, Stop] = {
     "refusal": "refused",
     "compaction": "compaction",
 }
+
+OWN = ("", "message", "fallback_message")
+"""The iterations that `usage` at the top sums up."""
 
 
 def decode(body: bytes) -> Reply:
@@ -79,8 +82,18 @@ def reply(told: dict[str, bytes], said: Iterable[Part], stop: Stop, error: str) 
         provider=OWNER,
         request=words(told.get("id")) or "",
         edits=_edits(_object(told.get("context_management"))),
+        compaction=_compaction(message.parts),
         error=error,
     )
+
+
+def _compaction(said: tuple[Part, ...]) -> int | None:
+    """The last block that stands for what came before; one without a summary stands for nothing."""
+    for place in range(len(said) - 2, -1, -1):
+        part = said[place]
+        if isinstance(part, Opaque) and part.type == "compaction":
+            return place if isinstance(said[place + 1], SummaryText) else None
+    return None
 
 
 def served_by(said: Iterable[Part]) -> str:
@@ -96,16 +109,26 @@ def served_by(said: Iterable[Part]) -> str:
     return model
 
 
-def used(usage: dict[str, Any]) -> tuple[Usage, tuple[Usage, ...]]:
-    """The whole usage, and each iteration's where they are told."""
+def used(usage: dict[str, Any]) -> tuple[Usage, tuple[Iteration, ...]]:
+    """The whole usage, and each iteration's where they are told; their sum is the whole.
+
+    The top tells of the model's own iterations only: neither of compactions nor of an advisor.
+    """
     top = _usage(usage)
-    each = [(_text(one.get("type")), _usage(one)) for one in objects(usage.get("iterations"))]
-    total = sum((one for _, one in each), Usage())
-    if not each or total.output < top.output:  # iterations told too early: the top is newer
-        total = sum((one for type, one in each if type == "compaction"), top)
+    each = [_iteration(one) for one in objects(usage.get("iterations"))]
+    own = [one for one in each if one.type in OWN]
+    if each and sum(one.output for one in own) < top.output:  # told too early: the top is newer
+        newer = Iteration(**asdict(top), type="message")
+        each = [*(one for one in each if one.type not in OWN), newer]
+    total = sum(each, Usage()) if each else top
     details = usage.get("output_tokens_details")
     thought = _count(cast(dict[str, Any], details), "thinking_tokens") if details else 0
-    return replace(total, reasoning=min(thought, total.output)), tuple(one for _, one in each)
+    return replace(total, reasoning=min(thought, total.output)), tuple(each)
+
+
+def _iteration(told: dict[str, Any]) -> Iteration:
+    type, model = _text(told.get("type")), _text(told.get("model"))
+    return Iteration(**asdict(_usage(told)), type=type, model=model)
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

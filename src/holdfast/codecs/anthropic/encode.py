@@ -48,11 +48,13 @@ def encode(window: Window, profile: Profile, options: Options) -> dict[str, Any]
     tools = [wire for tool in window.tools if (wire := _tool(tool)) is not None]
     system = _system(window.blocks[:opening])
     said = _paired(
-        [
-            Piece("assistant" if block.role == "assistant" else "user", index, wire)
-            for index, block in enumerate(window.blocks[opening:], opening)
-            for wire in wire_blocks(block, target)
-        ]
+        _compacted_first(
+            [
+                Piece(_speaker(block, wire), index, wire)
+                for index, block in enumerate(window.blocks[opening:], opening)
+                for wire in wire_blocks(block, target)
+            ]
+        )
     )
     turns = _turns(said)
     if options.cache:
@@ -81,6 +83,21 @@ def _target(window: Window, profile: Profile, options: Options) -> Target:
         # A signed compaction block is refused beside an edit that compacts (SDK, tool runner).
         signed_compaction=not any(str(edit.get("type")).startswith("compact_") for edit in edits),
     )
+
+
+def _speaker(block: Block, wire: dict[str, Any]) -> str:
+    if block.section == "summary" and wire["type"] == "compaction":
+        return "compaction"
+    return "assistant" if block.role == "assistant" else "user"
+
+
+def _compacted_first(pieces: list[Piece]) -> list[Piece]:
+    """What stands before a compaction is not read, so the one that stands comes first."""
+    made = [piece for piece in pieces if piece.role == "compaction"]
+    if not made:
+        return pieces
+    rest = [piece for piece in pieces if piece.role != "compaction"]
+    return [Piece("assistant", made[-1].index, made[-1].wire), *rest]
 
 
 def _opening(blocks: Sequence[Block]) -> int:

@@ -88,7 +88,7 @@ def wire_blocks(block: Block, target: Target) -> list[dict[str, Any]]:
     for place, part in enumerate(block.parts):
         if isinstance(part, Reasoning) or _redacted(part):
             made = thoughts.get(place)
-        elif isinstance(part, SummaryText) and _says(echoed, part.text):
+        elif isinstance(part, SummaryText) and _says(echoed, part.text, block):
             continue  # the compaction block beside it says the same
         else:
             made = _written(part, block, target)
@@ -242,9 +242,10 @@ def _redacted(part: Part) -> bool:
     return isinstance(part, Opaque) and part.type == "redacted_thinking"
 
 
-def _says(echoed: list[dict[str, Any]], text: str) -> bool:
+def _says(echoed: list[dict[str, Any]], text: str, block: Block) -> bool:
     last = echoed[-1] if echoed else {}
-    return last.get("type") == "compaction" and last.get("content") == text
+    same = block.section == "summary" or last.get("content") == text
+    return last.get("type") == "compaction" and same
 
 
 def rest(

@@ -44,7 +44,7 @@ def told(response: Fields, said: Iterable[Part], provider: str, error: str = "")
     """A reply from what a response says of itself and the parts it consists of."""
     message = Message("assistant", tuple(said))
     failure = error or (complaint(response["error"]) if response.get("error") else "")
-    compacted = [part for part in message.parts if _is_compaction(part)]
+    compacted = [place for place, part in enumerate(message.parts) if _is_compaction(part)]
     return Reply(
         message=message,
         stop="error" if failure else stop(response, message),
@@ -53,6 +53,7 @@ def told(response: Fields, said: Iterable[Part], provider: str, error: str = "")
         provider=provider,
         request=string(response.get("id")),
         edits=tuple(Edit(type="compaction") for _ in compacted),
+        compaction=compacted[-1] if compacted else None,
         error=failure,
     )
 

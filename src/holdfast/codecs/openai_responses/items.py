@@ -37,7 +37,17 @@ from holdfast.codecs.openai_shared import (
     without,
     words,
 )
-from holdfast.model.message import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from holdfast.model.message import (
+    Media,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    SummaryText,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Window
 
@@ -136,7 +146,7 @@ class Writer:
                 if type(part) is Text and part.text and part.seal is None:  # as most are
                     content: Fields = {"type": _content_type(block.role), "text": part.text}
                     self._say(content, None, block.role, found, opening)
-                else:
+                elif not (isinstance(part, SummaryText) and _compacted(found, opening)):
                     self._put(part, block.role, found, opening)
         return found
 
@@ -248,6 +258,12 @@ def _last(found: list[Piece], opening: int) -> Piece | None:
         if found[place].item:
             return found[place]
     return None
+
+
+def _compacted(found: list[Piece], opening: int) -> bool:
+    """Whether the server's own compaction was just written, which says what follows it."""
+    last = _last(found, opening)
+    return last is not None and last.item.get("type") == "compaction"
 
 
 def _content_type(role: Role) -> str:

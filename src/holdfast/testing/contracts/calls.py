@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from holdfast.engine.doors import drive
 from holdfast.errors import Unknown
-from holdfast.model.reply import Call, Usage
+from holdfast.model.reply import Call, Iteration, Usage
 from holdfast.ports import Store
 from holdfast.testing.factories import NOON, call, start
 
@@ -25,7 +25,7 @@ class CallsContract(Contract):
         ended = replace(
             begun,
             usage=Usage(input=5, cache_read=6, cache_write=7, output=8, reasoning=2),
-            iterations=(Usage(input=1), Usage(output=2)),
+            iterations=(Iteration(input=1), Iteration(output=2)),
             provider="p",
             request="r",
             entry="e",

@@ -6,11 +6,26 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from holdfast.model.reply import Usage
-from holdfast.testing.strict import anthropic_roles, anthropic_rules, anthropic_thoughts
+from holdfast.model.reply import Edit, Iteration, Usage
+from holdfast.testing.strict import (
+    anthropic_context,
+    anthropic_roles,
+    anthropic_rules,
+    anthropic_thoughts,
+)
 from holdfast.testing.strict.face import Route, bearer, event, pieces
 from holdfast.testing.strict.refusal import Refusal, Rule
-from holdfast.testing.strict.script import Answer, Ask, Asked, Format, Say, Think, used
+from holdfast.testing.strict.script import (
+    Answer,
+    Ask,
+    Asked,
+    Compact,
+    Format,
+    Part,
+    Say,
+    Think,
+    used,
+)
 from holdfast.testing.strict.vault import Vault
 
 PATHS = {"/v1/messages": "create", "/v1/messages/count_tokens": "count"}
@@ -41,6 +56,7 @@ class Anthropic:
         *anthropic_roles.RULES,
         *anthropic_rules.RULES,
         *anthropic_thoughts.RULES,
+        *anthropic_context.RULES,
     )
 
     def route(self, path: str, query: dict[str, list[str]]) -> Route | None:
@@ -67,6 +83,10 @@ class Anthropic:
     def whole(self, asked: Asked, answer: Answer, vault: Vault) -> dict[str, Any]:
         calling = any(isinstance(part, Ask) for part in answer.parts)
         stop = answer.stop or ("tools" if calling else "end")
+        usage = _usage(used(answer, asked))
+        if answer.iterations:
+            usage = _summed(answer.iterations)
+        managed = {"context_management": {"applied_edits": _applied(answer.edits)}}
         return {
             "id": vault.name("msg_"),
             "type": "message",
@@ -75,13 +95,15 @@ class Anthropic:
             "content": _content(asked, answer, vault),
             "stop_reason": STOPS.get(stop, "end_turn"),
             "stop_sequence": None,
-            "usage": _usage(used(answer, asked)),
-        }
+            "usage": usage,
+        } | (managed if asked.body.get("context_management") else {})
 
     def stream(self, asked: Asked, answer: Answer, vault: Vault) -> Iterator[bytes]:
         message = self.whole(asked, answer, vault)
         opening = message | {"content": [], "stop_reason": None}
         opening["usage"] = message["usage"] | {"output_tokens": 1}
+        opening["usage"].pop("iterations", None)
+        managed = {"context_management": opening.pop("context_management", None)}
         yield _told({"type": "message_start", "message": opening})
         yield _told({"type": "ping"})
         for index, block in enumerate(message["content"]):
@@ -91,7 +113,7 @@ class Anthropic:
             yield _told({"type": "error", "error": error})
             return
         delta = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-        yield _told({"type": "message_delta", "delta": delta, "usage": message["usage"]})
+        yield _told({"type": "message_delta", "delta": delta, "usage": message["usage"]} | managed)
         yield _told({"type": "message_stop"})
 
 
@@ -106,8 +128,10 @@ def _content(asked: Asked, answer: Answer, vault: Vault) -> list[dict[str, Any]]
     return blocks
 
 
-def _block(part: Say | Think | Ask, asked: Asked, vault: Vault) -> dict[str, Any]:
+def _block(part: Part, asked: Asked, vault: Vault) -> dict[str, Any]:
     match part:
+        case Compact():
+            return _compaction(part, asked, vault)
         case Say():
             return {"type": "text", "text": part.text, "citations": None}
         case Ask():
@@ -121,6 +145,14 @@ def _block(part: Say | Think | Ask, asked: Asked, vault: Vault) -> dict[str, Any
             shown = "" if _hidden(asked) else part.text
             signature = vault.sign("anthropic", asked.model, shown, "E")
             return {"type": "thinking", "thinking": shown, "signature": signature}
+
+
+def _compaction(part: Compact, asked: Asked, vault: Vault) -> dict[str, Any]:
+    if not part.text:
+        return {"type": "compaction", "content": None, "encrypted_content": None}
+    token = vault.sign("anthropic", asked.model, part.text, "C")
+    field = "signature" if part.signed else "encrypted_content"
+    return {"type": "compaction", "content": part.text, field: token}
 
 
 def _hidden(asked: Asked) -> bool:
@@ -144,12 +176,38 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
+def _summed(iterations: Sequence[Iteration]) -> dict[str, Any]:
+    """Usage by iteration; at the top only what the model itself was sampled for."""
+    own = [one for one in iterations if one.type in ("", "message", "fallback_message")]
+    each = [
+        _usage(one) | {"type": one.type or "message"} | ({"model": one.model} if one.model else {})
+        for one in iterations
+    ]
+    return _usage(sum(own, Usage())) | {"iterations": each}
+
+
+def _applied(edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    """What was cleared, in the words of each edit."""
+    told: list[dict[str, Any]] = []
+    for edit in edits:
+        thoughts = edit.type.startswith("clear_thinking")
+        count = edit.cleared_thinking_turns if thoughts else edit.cleared_tool_uses
+        field = "cleared_thinking_turns" if thoughts else "cleared_tool_uses"
+        head = {"type": edit.type, field: count}
+        told.append(head | {"cleared_input_tokens": edit.cleared_tokens})
+    return told
+
+
 def _told(data: dict[str, Any]) -> bytes:
     return event(data, data["type"])
 
 
 def _streamed(block: dict[str, Any], index: int, size: int) -> Iterator[bytes]:
-    empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}
+    empty = {
+        "text": {"text": ""},
+        "thinking": {"thinking": "", "signature": ""},
+        "compaction": {"content": None},
+    }
     started = block | empty.get(block["type"], {}) | ({"input": {}} if "input" in block else {})
     yield _told({"type": "content_block_start", "index": index, "content_block": started})
     for delta in _deltas(block, size):
@@ -165,6 +223,9 @@ def _deltas(block: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
             for piece in pieces(block["thinking"], size) if block["thinking"] else ():
                 yield {"type": "thinking_delta", "thinking": piece}
             yield {"type": "signature_delta", "signature": block["signature"]}
+        case "compaction":
+            told = {name: block.get(name) for name in ("content", "encrypted_content")}
+            yield {"type": "compaction_delta"} | told
         case "tool_use":
             written = json.dumps(block["input"], ensure_ascii=False)
             for piece in ["", *pieces(written, size)]:

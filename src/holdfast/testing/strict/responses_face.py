@@ -11,7 +11,17 @@ from holdfast.testing.strict.chat_face import OpenAI
 from holdfast.testing.strict.face import Route, event, pieces
 from holdfast.testing.strict.openai_rules import RESPONSES, items
 from holdfast.testing.strict.refusal import Case, Rule, dicts
-from holdfast.testing.strict.script import Answer, Ask, Asked, Format, Say, Think, used
+from holdfast.testing.strict.script import (
+    Answer,
+    Ask,
+    Asked,
+    Compact,
+    Format,
+    Part,
+    Say,
+    Think,
+    used,
+)
 from holdfast.testing.strict.vault import Vault
 
 PATHS = {
@@ -157,8 +167,10 @@ def _compacted(asked: Asked, answer: Answer, vault: Vault) -> dict[str, Any]:
     }
 
 
-def _item(part: Say | Think | Ask, asked: Asked, vault: Vault) -> Item:
+def _item(part: Part, asked: Asked, vault: Vault) -> Item:
     match part:
+        case Compact():
+            return _compaction(asked, Answer(parts=(Say(part.text),)), vault)
         case Say():
             text = {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
             head = {"id": vault.name("msg_"), "type": "message", "role": "assistant"}

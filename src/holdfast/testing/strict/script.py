@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from holdfast.model.reply import Stop, Usage
+from holdfast.model.reply import Edit, Iteration, Stop, Usage
 
 Format = Literal["anthropic", "openai-responses", "openai-chat", "gemini"]
 
@@ -36,7 +36,16 @@ class Ask(Struct, frozen=True):
     """Its id; empty: a new one."""
 
 
-Part = Say | Think | Ask
+class Compact(Struct, frozen=True):
+    """The server's own compaction of all that came before; it wants it back as it was."""
+
+    text: str = ""
+    """What it says, where the format shows that; empty: the compaction failed."""
+    signed: bool = False
+    """Whether it comes with a signature, as one that was asked for by itself."""
+
+
+Part = Say | Think | Ask | Compact
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -47,6 +56,10 @@ class Answer(Struct, frozen=True, kw_only=True):
     """Why it ended; None: as its parts suggest."""
     usage: Usage | None = None
     """None: estimated from what was said."""
+    iterations: tuple[Iteration, ...] = ()
+    """Each sampling, where the format tells; their sum is what the call took."""
+    edits: tuple[Edit, ...] = ()
+    """What the server says that it cleared, where the format tells."""
     status: int = 200
     """Anything else is an error of the provider, with `error` as its words."""
     error: str = ""

@@ -67,6 +67,11 @@ class StrictServer:
         """The requests that broke a rule."""
         return [asked for asked in self.asked if asked.rule]
 
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return self._door.connections
+
     def url(self, provider: str = "") -> str:
         """What a provider's SDK takes as its base URL; without a name, where the server is."""
         if provider and provider not in BASES:
@@ -129,6 +134,10 @@ class _Door(ThreadingHTTPServer):
         self.closing = threading.Event()
         self._open: set[socket.socket] = set()
         super().__init__(("127.0.0.1", 0), _Visitor)
+
+    @property
+    def connections(self) -> int:
+        return len(self._open)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._open.add(request)
