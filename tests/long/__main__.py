@@ -78,8 +78,8 @@ def once(trial: Trial) -> Outcome:
 
 def told(console: Console, outcome: Outcome) -> None:
     """Say that one is done, and what is wrong with it."""
-    trial = outcome.trial
-    console.print(f"{trial.policy} · {trial.format} · {trial.window:,}: {outcome.seconds:,.0f} s")
+    cells = zip(COLUMNS, row(outcome), strict=True)
+    console.print(" · ".join(f"{name} {cell}" for name, cell in cells), highlight=False)
     for line in (*outcome.wrong[:5], *outcome.refused[:5], *outcome.lost):
         console.print(f"  {line}", markup=False, style="red")
 
@@ -88,16 +88,20 @@ def table(outcomes: list[Outcome]) -> Table:
     """Everything side by side."""
     made = Table(*COLUMNS)
     for one in outcomes:
-        trial = one.trial
-        kinds = ", ".join(f"{many} {kind}" for kind, many in sorted(one.compactions.items()))
-        made.add_row(
-            trial.format, f"{trial.window:,}", trial.policy, f"{one.turns}", f"{one.requests:,}",
-            f"{len(one.refused)}", f"{one.kills}", kinds,
-            f"{sum(one.followed.values())} of {len(one.followed)}", f"{one.searched}",
-            f"{one.largest:,} ({one.largest / trial.window:.0%})", f"{one.seconds:,.0f}",
-            style="" if fine(one) else "red",
-        )  # fmt: skip
+        made.add_row(*row(one), style="" if fine(one) else "red")
     return made
+
+
+def row(one: Outcome) -> tuple[str, ...]:
+    """One conversation in the words of the table."""
+    trial = one.trial
+    kinds = ", ".join(f"{many} {kind}" for kind, many in sorted(one.compactions.items()))
+    return (
+        trial.format, f"{trial.window:,}", trial.policy, f"{one.turns}", f"{one.requests:,}",
+        f"{len(one.refused)}", f"{one.kills}", kinds,
+        f"{sum(one.followed.values())} of {len(one.followed)}", f"{one.searched}",
+        f"{one.largest:,} ({one.largest / trial.window:.0%})", f"{one.seconds:,.0f}",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
