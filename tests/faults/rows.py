@@ -9,7 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults import clocks, compactions, crowd, errors, kills, meanwhile, power, streams
+from tests.faults import (
+    clocks,
+    compactions,
+    crowd,
+    errors,
+    imports,
+    kills,
+    meanwhile,
+    power,
+    streams,
+)
 from tests.faults.board import Tally, Trial
 
 
@@ -63,6 +73,11 @@ ROWS = {
         "answers broken on their way",
         streams.run,
         {"upstream left open": "silent", "the last piece dropped": "lost"},
+    ),
+    "import": Row(
+        "kill -9 in an import",
+        imports.run,
+        {"keys not told": "lost"},
     ),
 }
 

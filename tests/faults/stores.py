@@ -139,9 +139,21 @@ def _covering(draft: Draft, head: int) -> Draft:
 class ByClock(SqlLog):
     """Entries come in the order of their times."""
 
-    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
-        found = await super().read(session, spans, limit=limit)
+    async def read(
+        self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
+    ) -> tuple[Entry, ...]:
+        found = await super().read(session, spans, limit=limit, bare=bare)
         return tuple(sorted(found, key=lambda entry: entry.created))
+
+
+class Nameless(SqlLog):
+    """Nobody is told which key an entry was appended with."""
+
+    async def read(
+        self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
+    ) -> tuple[Entry, ...]:
+        found = await super().read(session, spans, limit=limit, bare=bare)
+        return tuple(replace(entry, key="") for entry in found)
 
 
 def _made(connect: type[Sqlite] = Sqlite, log: type[SqlLog] = SqlLog) -> type[SqliteStore]:
@@ -165,6 +177,7 @@ STORES: dict[str, type[SqliteStore]] = {
     "keys ignored": _made(log=Keyless),
     "expectations ignored": _made(log=Careless),
     "ordered by the clock": _made(log=ByClock),
+    "keys not told": _made(log=Nameless),
     "covers what came meanwhile": _made(log=Greedy),
 }
 """By name, so that a child process can be told which one to use."""

@@ -10,6 +10,7 @@ from holdfast import failpoints
 from holdfast.failpoints import POINTS, VARIABLE, arm, arm_from, disarm, fail_at, failpoint
 from tests.conftest import ROOT
 from tests.faults.compactions import passings
+from tests.faults.imports import passings as imported
 from tests.faults.kills import reached
 from tests.faults.look import difference
 from tests.faults.stores import STORES
@@ -42,7 +43,8 @@ def test_every_point_is_placed_once_and_registered() -> None:
 
 def test_the_workload_reaches_every_point(tmp_path: Path) -> None:
     compacting = {point for point, _ in passings(tmp_path / "compact", "holdfast", SEED)}
-    assert set(reached(tmp_path / "store", SEED)) | compacting == set(POINTS)
+    importing = {point for point, _ in imported(tmp_path / "import", "holdfast")}
+    assert set(reached(tmp_path / "store", SEED)) | compacting | importing == set(POINTS)
 
 
 def test_a_point_that_is_not_registered_cannot_be_armed() -> None:

@@ -137,6 +137,11 @@ def _opaque(part: message.Opaque, states: States) -> Iterator[Piece]:
     yield Piece(f"[{part.type} of {part.owner} · {size(len(part.data))}, kept unread]", "dim")
 
 
+def _record(part: message.Record, states: States) -> Iterator[Piece]:
+    what = part.type if part.whole else f"more of {part.type}"
+    yield Piece(f"[{what} · {part.owner} · {size(len(part.data))}, kept]", "dim")
+
+
 _PARTS: dict[type, Callable[[Any, States], Iterator[Piece]]] = {
     message.Text: _text,
     message.Reasoning: _reasoning,
@@ -148,6 +153,7 @@ _PARTS: dict[type, Callable[[Any, States], Iterator[Piece]]] = {
     message.Snapshot: _snapshot,
     message.Subtask: _subtask,
     message.Opaque: _opaque,
+    message.Record: _record,
 }
 
 
@@ -200,6 +206,10 @@ def _parts_in(body: log.Clear) -> str:
     return f"{many(len(body.parts), 'part')} in {spans(places)}"
 
 
+def _kinds(records: tuple[message.Record, ...]) -> str:
+    return ", ".join(dict.fromkeys(record.type for record in records))
+
+
 _MARKERS: dict[type, Callable[[Any], tuple[str, ...]]] = {
     log.Summary: lambda m: (m.step, f"covers {spans(m.covers)}", m.trigger),
     log.Clear: lambda m: (m.step, _parts_in(m), m.trigger),
@@ -213,6 +223,7 @@ _MARKERS: dict[type, Callable[[Any], tuple[str, ...]]] = {
     log.Context: lambda m: (", ".join(m.sections),),
     log.Switch: lambda m: (m.model, f"policy {m.policy}" if m.policy else ""),
     log.Repair: lambda m: (m.rule, m.owner, m.reason),
+    log.Records: lambda m: (many(len(m.records), "record"), _kinds(m.records)),
     log.Damaged: lambda m: (m.reason or "what stood here cannot be read",),
     log.Undo: lambda m: (f"of {m.marker}",),
     log.Redo: lambda m: (f"of {m.marker}",),

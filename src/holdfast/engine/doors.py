@@ -34,6 +34,7 @@ from holdfast.engine.upkeep import Hook, Voice
 from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
+from holdfast.model.origin import Imported
 from holdfast.model.search import Hit
 from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding
@@ -138,6 +139,15 @@ class Holdfast:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
         return drive(self.engine.catch_up(limit))
 
+    def import_from(
+        self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+    ) -> Iterator[Imported]:
+        """Import transcripts of other programs: files, directories, or the usual places if none.
+
+        What was imported before is not imported again; what has been added to it is.
+        """
+        return drive_all(self.engine.import_from(*paths, agents=agents))
+
     def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""
         return drive(self.engine.examinable())
@@ -180,7 +190,7 @@ class AsyncHoldfast(Engine):
         self._tasks = Tasks()
         super().__init__(
             store, endpoint=self._threaded(endpoint), voice=spoken_in_loop,
-            spawn=self._tasks.spawn, pause=self._tasks.pause, **named,
+            spawn=self._tasks.spawn, pause=self._tasks.pause, aside=asyncio.to_thread, **named,
         )  # fmt: skip
 
     def counter(self, vocabulary: str) -> Counter:

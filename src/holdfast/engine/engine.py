@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
+from holdfast.engine.importing import find, run, usual
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
@@ -22,6 +23,7 @@ from holdfast.files import project_root
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.message import Message, Text
+from holdfast.model.origin import Imported
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Span
 from holdfast.model.store import Erased, Finding, Page
@@ -45,6 +47,11 @@ class Lock(Protocol):
         ...
 
     def release(self) -> None: ...
+
+
+async def in_place(work: Callable[[], Any]) -> Any:
+    """Do what blocks where it is asked for."""
+    return work()
 
 
 _RESUMED = (
@@ -71,6 +78,7 @@ class Engine:
         pause: Callable[[float], Awaitable[None]] | None = None,
         caps: Caps = NO_CAPS,
         telemetry: Telemetry | None = None,
+        aside: Callable[[Callable[[], Any]], Awaitable[Any]] | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -82,6 +90,8 @@ class Engine:
         """Counts for a provider by asking it; None where nobody is to be asked."""
         self.spawn, self.pause = spawn, pause
         """Run work beside the turns, and wait a little: as the door does it, if it does."""
+        self.aside = aside or in_place
+        """Does what blocks, such as reading files, in the door's colour."""
         self.voice = voice
         """Calls whoever writes summaries, in the door's colour."""
         self.caps, self.held = caps, Held()
@@ -197,7 +207,7 @@ class Engine:
         log = self.store.log
         for head in await log.heads(session.id, OPENING):
             if head.role == "user":
-                for entry in await log.read(session.id, (Span(head.seq, head.seq),)):
+                for entry in await log.read(session.id, (Span(head.seq, head.seq),), bare=True):
                     if words := _own_words(entry.body):
                         return words
         return ""
@@ -238,6 +248,18 @@ class Engine:
     async def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
         return await self.store.search.catch_up(limit)
+
+    async def import_from(
+        self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+    ) -> AsyncIterator[Imported]:
+        """Import transcripts of other programs: files, directories, or the usual places if none.
+
+        What was imported before is not imported again; what has been added to it is.
+        """
+        places = [Path(path) for path in paths] or list(usual(Path.home()))
+        sources = await self.aside(lambda: list(find(places, agents)))
+        async for report in run(self, sources):
+            yield report
 
     async def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

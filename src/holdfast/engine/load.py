@@ -53,11 +53,13 @@ async def summaries(log: Log, view: View) -> list[Entry]:
     return sorted(found, key=place_of)
 
 
-async def pages(log: Log, session: str, spans: Spans) -> AsyncIterator[tuple[Entry, ...]]:
-    """The entries inside some spans, page after page."""
+async def pages(
+    log: Log, session: str, spans: Spans, *, bare: bool = True
+) -> AsyncIterator[tuple[Entry, ...]]:
+    """The entries inside some spans, page after page; without what an importer kept if `bare`."""
     left = spans
     while left:
-        page = await log.read(session, left, limit=PAGE)
+        page = await log.read(session, left, limit=PAGE, bare=bare)
         if not page:
             return
         yield page

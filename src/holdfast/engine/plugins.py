@@ -13,7 +13,7 @@ from typing import Any, cast
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
-from holdfast.ports import Catalogue, Codec, Counter, Provider, Store, Telemetry
+from holdfast.ports import Catalogue, Codec, Counter, Importer, Provider, Store, Telemetry
 
 STORES = {
     "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
@@ -34,6 +34,11 @@ COUNTERS = {
     "o200k_base": "holdfast.counters.exact:ExactCounter",
 }
 """By vocabulary, called with its name; others join as entry points `holdfast.counters`."""
+
+IMPORTERS = {
+    "claude-code": "holdfast.importers.claude_code:ClaudeCode",
+}
+"""By the program whose transcripts they read; others join as entry points `holdfast.importers`."""
 
 CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
 
@@ -94,6 +99,18 @@ def codec(format: str) -> Codec:
 def counter(name: str) -> Counter:
     """The counter of a vocabulary."""
     return cast(Counter, _find("counters", "vocabulary", COUNTERS, name)(name))
+
+
+@cache
+def importer(name: str) -> Importer:
+    """What reads the transcripts of a program."""
+    return cast(Importer, _find("importers", "importer", IMPORTERS, name)())
+
+
+def importers() -> tuple[str, ...]:
+    """The programs whose transcripts can be read."""
+    others = (point.name for point in entry_points(group="holdfast.importers"))
+    return tuple(dict.fromkeys((*IMPORTERS, *others)))
 
 
 def count_stream(chunks: Iterable[str], vocabulary: str) -> Count:

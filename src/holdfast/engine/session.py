@@ -280,7 +280,7 @@ class OpenSession(Writer):
 
     async def pages(self) -> AsyncIterator[tuple[Entry, ...]]:
         """The whole log, page by page."""
-        async for page in load.pages(self._engine.store.log, self.id, EVERYTHING):
+        async for page in load.pages(self._engine.store.log, self.id, EVERYTHING, bare=False):
             yield page
 
     async def tool_states(self) -> dict[str, ToolState]:

@@ -143,7 +143,9 @@ class Shedding:
         while heads := await log.heads(view.session.id, left, limit=PAGE):
             for head in reversed(heads):
                 if head.role == "user":
-                    (entry,) = await log.read(view.session.id, clip(left, head.seq, head.seq))
+                    (entry,) = await log.read(
+                        view.session.id, clip(left, head.seq, head.seq), bare=True
+                    )
                     if isinstance(entry.body, Message) and is_request(entry.body):
                         return shown(entry, self._scene.cap)
             left = clip(left, 1, heads[0].seq - 1)

@@ -287,7 +287,7 @@ async def pinned(log: Log, session: str, folded: Folded) -> list[tuple[Any, Entr
     """The pins in force, with the entries they name."""
     found: list[tuple[Any, Entry | None]] = []
     for pin in folded.pins:
-        entries = await log.read(session, (Span(pin.seq, pin.seq),)) if pin.seq else ()
+        entries = await log.read(session, (Span(pin.seq, pin.seq),), bare=True) if pin.seq else ()
         found.append((pin, entries[0] if entries else None))
     return found
 

@@ -79,7 +79,9 @@ class Threaded:
     """A blocking store for an event loop: every call runs, in order, in one worker thread."""
 
     blocking: ClassVar[bool] = False
-    PORTS = frozenset({"log", "sessions", "blobs", "calls", "counts", "search", "jobs", "care"})
+    PORTS = frozenset(
+        {"log", "sessions", "blobs", "calls", "counts", "search", "jobs", "imports", "care"}
+    )
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -72,7 +72,9 @@ class Visible:
         held = self._of(view.session.id, cap)
         spans = view.spans
         missing = without(spans, held.spans)
-        page = await self._log.read(view.session.id, missing, limit=load.PAGE) if missing else ()
+        page: tuple[Entry, ...] = ()
+        if missing:
+            page = await self._log.read(view.session.id, missing, limit=load.PAGE, bare=True)
         if missing and (not page or clip(missing, page[-1].seq + 1)):
             return None
         return self._hold(held, view, spans, page)

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from holdfast.model.decision import Decision
-from holdfast.model.message import Message, Opaque, Part
-from holdfast.model.span import EVERYTHING, Span, Spans
+from holdfast.model.message import Message, Opaque, Part, Record
+from holdfast.model.span import EVERYTHING, Spans
 
 Trigger = Literal["auto", "manual", "overflow", "resume", "switch", "idle", "server", "import"]
 
@@ -234,9 +234,15 @@ class Damaged(
     reason: str = ""
 
 
+class Records(Struct, frozen=True, kw_only=True, tag_field="kind", tag="records"):
+    """What an importer kept where no message was there to carry it; it changes nothing."""
+
+    records: tuple[Record, ...]
+
+
 Marker = (
     Summary | Clear | Notes | Pin | Unpin | Rewind | Checkpoint | Context | Switch | Repair | Undo
-    | Redo | Damaged
+    | Redo | Damaged | Records
 )  # fmt: skip
 
 Body = Message | Marker
@@ -270,13 +276,13 @@ class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The provider's id of the request that produced it."""
     counts: tuple[int, ...] = ()
     """The estimate of each part, in tokens."""
+    native: str = ""
 
     def placed(self, session: str, seq: int, key: str) -> Entry:
         """The entry it becomes, with a count for each part: 0 where none was given."""
         parts = len(self.body.parts) if isinstance(self.body, Message) else 0
         counts = self.counts
-        if len(counts) != parts:
-            counts = (*counts, *[0] * parts)[:parts]
+        counts = counts if len(counts) == parts else (*counts, *[0] * parts)[:parts]
         return Entry(
             id=self.id,
             session=session,
@@ -290,6 +296,7 @@ class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
             request=self.request,
             key=key,
             counts=counts,
+            native=self.native,
         )
 
 
@@ -309,6 +316,8 @@ class Entry(Struct, frozen=True, omit_defaults=True, kw_only=True):
     key: str = ""
     """The idempotency key it was appended with."""
     counts: tuple[int, ...] = ()
+    native: str = ""
+    """Its id where it was imported from."""
 
     @property
     def is_message(self) -> bool:
@@ -389,11 +398,3 @@ def handle(text: str) -> Handle | None:
     if not entry or (dot and not (ordinal.isascii() and ordinal.isdigit())):
         return None
     return Handle(entry, int(ordinal or 0))
-
-
-__all__ = [
-    "Body", "Checkpoint", "Clear", "Context", "Damaged", "Draft", "Entry", "Folded", "Handle",
-    "Head", "Marker", "Notes", "PartRef", "Pin", "Pinned", "Redo", "Repair", "Rewind", "Session",
-    "Shortened", "Span", "Spans", "Summary", "Switch", "Trigger", "Undo", "Unpin", "handle",
-    "kind_of",
-]  # fmt: skip

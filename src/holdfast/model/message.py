@@ -154,9 +154,25 @@ def opaque(owner: str, type: str, data: bytes, model: str = "") -> Opaque:
     return Opaque(owner, type, data, model, sha256(data).hexdigest())
 
 
+class Record(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="record"):
+    """What an importer found and our model has no place for: kept, never sent, weighing nothing.
+
+    Records stand behind all other parts of a message, so that a window can do without reading them.
+    """
+
+    owner: str
+    """The program that wrote it."""
+    type: str
+    data: bytes
+    line: int = 0
+    """Where it stood in its file."""
+    whole: bool = False
+    """Whether it is kept for itself, and not as what is left of the message it stands in."""
+
+
 Part = (
     Text | Reasoning | ToolCall | ToolResult | Media | SummaryText | Patch | Snapshot | Subtask
-    | Opaque
+    | Opaque | Record
 )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 `blocking = True` never suspends: the blocking door runs it in place, the async door in a thread.
 """
 
+from holdfast.ports.importing import Importer, Imports, Material
 from holdfast.ports.keeping import Blobs, Calls, Care, Counts, Jobs, Log, Search, Sessions, Store
 from holdfast.ports.knowing import Catalogue, Clock, Ids, Source, Telemetry
 from holdfast.ports.speaking import Codec, Counter, Decoder, Flow, Provider, Transport
 
 __all__ = [
     "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder", "Flow",
-    "Ids", "Jobs", "Log", "Provider", "Search", "Sessions", "Source", "Store", "Telemetry",
-    "Transport",
+    "Ids", "Importer", "Imports", "Jobs", "Log", "Material", "Provider", "Search", "Sessions",
+    "Source", "Store", "Telemetry", "Transport",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from holdfast.model.reply import By, Call, Spent
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Spans
 from holdfast.model.store import Changes, Erased, Expect, Finding, Page
+from holdfast.ports.importing import Imports
 
 
 class Log(Protocol):
@@ -31,10 +32,12 @@ class Log(Protocol):
         """
         ...
 
-    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
+    async def read(
+        self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
+    ) -> tuple[Entry, ...]:
         """The first entries inside the spans, in order: up to `limit`, fewer where they are large.
 
-        None at all only when there are none.
+        None at all only when there are none; with `bare`, without the records an importer kept.
         """
         ...
 
@@ -90,8 +93,8 @@ class Blobs(Protocol):
 class Calls(Protocol):
     """Every model call, background ones too."""
 
-    async def record(self, call: Call) -> Call:
-        """Insert or complete the row of one call; one row per provider request id."""
+    async def record(self, call: Call, *others: Call) -> Call:
+        """Insert or complete the rows of calls, all or none; one row per provider request id."""
         ...
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
@@ -205,6 +208,8 @@ class Store(Protocol):
     def search(self) -> Search: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def imports(self) -> Imports: ...
     @property
     def care(self) -> Care: ...
 

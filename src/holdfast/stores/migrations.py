@@ -38,11 +38,18 @@ def m0004_calls_by_time(db: Database, words: dict[str, str]) -> None:
     db.run("CREATE INDEX calls_by_time ON calls (started, cost)")
 
 
+def m0005_imports(db: Database, words: dict[str, str]) -> None:
+    """Where imported sessions come from."""
+    for statement in _IMPORTS:
+        db.run(statement.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
     m0003_search,
     m0004_calls_by_time,
+    m0005_imports,
 )
 
 
@@ -115,4 +122,18 @@ _CALLS_AND_JOBS = (
     "CREATE INDEX jobs_in_line ON jobs (kind, created, id) WHERE finished = 0",
     """CREATE UNIQUE INDEX jobs_by_key ON jobs (session, kind, key)
         WHERE finished = 0 AND length(key) > 0""",
+)
+
+# No two tables have columns of the same types in the same order: that is how rows of a damaged
+# file are told apart (salvage.py).
+_IMPORTS = (
+    """CREATE TABLE origins (
+        name {bytes} PRIMARY KEY, session BIGINT NOT NULL, opening {bytes} NOT NULL,
+        data {bytes} NOT NULL)""",
+    "CREATE INDEX origins_by_session ON origins (session)",
+    "CREATE INDEX origins_by_opening ON origins (opening)",
+    """CREATE TABLE sources (
+        session BIGINT NOT NULL, source {bytes} NOT NULL, look TEXT NOT NULL,
+        PRIMARY KEY (session, source))""",
+    "CREATE INDEX sources_by_name ON sources (source)",
 )

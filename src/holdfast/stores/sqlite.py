@@ -23,6 +23,7 @@ from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
 from holdfast.stores.sql.counts import SqlCounts
 from holdfast.stores.sql.database import Row
+from holdfast.stores.sql.imports import SqlImports
 from holdfast.stores.sql.jobs import SqlJobs
 from holdfast.stores.sql.sessions import SqlSessions
 from holdfast.stores.sqlite_log import SqliteLog
@@ -333,6 +334,7 @@ class SqliteStore:
         self.counts = SqlCounts(db)
         self.search = FtsSearch(db)
         self.jobs = SqlJobs(db)
+        self.imports = SqlImports(db)
         self.care = SqliteCare(db)
 
     @classmethod

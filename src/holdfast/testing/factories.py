@@ -14,6 +14,7 @@ from holdfast.model.message import (
     Part,
     Patch,
     Reasoning,
+    Record,
     Snapshot,
     Subtask,
     SummaryText,
@@ -102,6 +103,7 @@ def every_part(text: str) -> tuple[Part, ...]:
         Subtask(text, text, text),
         opaque(text, text, raw, text),
         Opaque(text, text, b"\x00\xff", text, text),
+        Record(text, text, raw, 1, whole=True),
     )
 
 

@@ -14,6 +14,7 @@ from holdfast.model.store import Finding
 
 from .calls import MemoryCalls
 from .counts import MemoryCounts
+from .imports import MemoryImports
 from .jobs import MemoryJobs
 from .log import MemoryLog
 from .search import MemorySearch
@@ -36,6 +37,7 @@ class MemoryStore:
         self.calls = MemoryCalls(shelf)
         self.counts = MemoryCounts(shelf)
         self.search = MemorySearch(shelf)
+        self.imports = MemoryImports(shelf)
         self.jobs = MemoryJobs(shelf)
         self.care = MemoryCare()
 

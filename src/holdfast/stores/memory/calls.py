@@ -21,9 +21,14 @@ class MemoryCalls:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def record(self, call: Call) -> Call:
+    async def record(self, call: Call, *others: Call) -> Call:
         with self._shelf.lock:
-            return record(self._shelf, call)
+            for one in others:
+                self._shelf.session(one.session)
+            made = record(self._shelf, call)
+            for one in others:
+                record(self._shelf, one)
+        return made
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
         with self._shelf.lock:

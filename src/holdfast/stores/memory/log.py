@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from holdfast.core.text import searchable_body
 from holdfast.errors import Conflict, Misuse
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Session, kind_of, moved_on, said
-from holdfast.model.message import Message
+from holdfast.model.message import Message, Record
 from holdfast.model.reply import Call
 from holdfast.model.search import Hit
 from holdfast.model.span import OPEN, Spans, within
@@ -50,9 +52,12 @@ class MemoryLog:
                 self._shelf.keys[session, key] = made[0].seq, len(made)
             return made
 
-    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
+    async def read(
+        self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
+    ) -> tuple[Entry, ...]:
         with self._shelf.lock:
-            return tuple(e for e in self._shelf.line(session) if within(e.seq, spans))[:limit]
+            found = tuple(e for e in self._shelf.line(session) if within(e.seq, spans))[:limit]
+        return tuple(map(_bare, found)) if bare else found
 
     async def heads(self, session: str, spans: Spans, *, limit: int = 4096) -> tuple[Head, ...]:
         inside = await self.read(session, spans, limit=OPEN)
@@ -81,6 +86,15 @@ def _check(session: Session, expect: Expect | None) -> None:
         raise Conflict(session.id, expect.message, session.last_message)
     if expect.marker not in (None, session.last_marker):
         raise Conflict(session.id, expect.marker, session.last_marker)
+
+
+def _bare(entry: Entry) -> Entry:
+    """An entry without its records, which stand behind its other parts."""
+    body = entry.body
+    if not isinstance(body, Message) or not any(isinstance(part, Record) for part in body.parts):
+        return entry
+    parts = tuple(part for part in body.parts if not isinstance(part, Record))
+    return replace(entry, body=replace(body, parts=parts), counts=entry.counts[: len(parts)])
 
 
 def _head(entry: Entry) -> Head:

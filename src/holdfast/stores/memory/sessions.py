@@ -75,6 +75,8 @@ class MemorySessions:
             shelf.calls = {call.id: call for call in shelf.calls.values() if call.session != id}
             shelf.givens = {key: given for key, given in shelf.givens.items() if key[0] != id}
             shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
+            shelf.origins = {k: one for k, one in shelf.origins.items() if one.session != id}
+            shelf.looks = {key: look for key, look in shelf.looks.items() if key[1] != id}
             shelf.index = [hit for hit in shelf.index if hit.session != id]
             shelf.unindexed = [hit for hit in shelf.unindexed if hit.session != id]
             return Erased(

@@ -10,6 +10,7 @@ from holdfast.core.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.job import Job
 from holdfast.model.log import Entry, Session
+from holdfast.model.origin import Origin
 from holdfast.model.reply import Call
 from holdfast.model.search import Hit
 
@@ -45,6 +46,8 @@ class Shelf:
         self.givens: dict[tuple[str, str], bytes] = {}
         self.counts: dict[tuple[str, int, str], int] = {}  # by entry, ordinal and counter
         self.jobs: dict[str, Job] = {}
+        self.origins: dict[tuple[str, str], Origin] = {}  # by agent and native id
+        self.looks: dict[tuple[str, str], str] = {}  # by source and session
         self.unindexed: list[Hit] = []  # the snippet of each is its whole text
         self.index: list[Hit] = []
 

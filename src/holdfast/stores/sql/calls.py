@@ -54,9 +54,12 @@ class SqlCalls:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def record(self, call: Call) -> Call:
+    async def record(self, call: Call, *others: Call) -> Call:
         with self._db.writing():
-            return record(self._db, number_of_session(self._db, call.session), call)
+            made = record(self._db, number_of_session(self._db, call.session), call)
+            for other in others:
+                record(self._db, number_of_session(self._db, other.session), other)
+        return made
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
         with self._db.reading():

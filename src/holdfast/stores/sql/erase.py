@@ -98,6 +98,8 @@ def _delete(db: Database, number: int) -> None:
         ("DELETE FROM calls WHERE session = ?", one),
         ("DELETE FROM givens WHERE session = ?", one),
         ("DELETE FROM jobs WHERE session = ?", one),
+        ("DELETE FROM origins WHERE session = ?", one),
+        ("DELETE FROM sources WHERE session = ?", one),
         ("DELETE FROM sessions WHERE n = ?", one),
     ):
         db.run(sql, values)

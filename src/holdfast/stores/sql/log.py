@@ -53,9 +53,10 @@ _HEADS = (
     "WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT ?"
 )
 _PARTS = (
-    "SELECT place, estimate, size, data, blob FROM parts WHERE place BETWEEN ? AND ? "
+    "SELECT place, estimate, size, data, blob FROM parts WHERE place BETWEEN ? AND ?{0} "
     "ORDER BY place LIMIT ?"
 )
+_BARE = " AND kind <> 'record'"
 _PART_COLUMNS = (
     "SELECT place, kind, size, estimate FROM parts WHERE place BETWEEN ? AND ? ORDER BY place"
 )
@@ -93,11 +94,13 @@ class SqlLog:
                 calls.record(self._db, number, call)
         return tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, head + 1))
 
-    async def read(self, session: str, spans: Spans, *, limit: int = 256) -> tuple[Entry, ...]:
+    async def read(
+        self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
+    ) -> tuple[Entry, ...]:
         with self._db.reading():
             found: list[Entry] = []
             for first, last in ranges(of_session(self._db, session), spans):
-                entries, whole = self._page(session, first, last, limit - len(found))
+                entries, whole = self._page(session, first, last, limit - len(found), bare)
                 found += entries
                 if len(found) >= limit or not whole:
                     break
@@ -209,26 +212,29 @@ class SqlLog:
             db.run_many(_INSERT_MARKER, laid.markers)
         failpoint("append.after_markers")
 
-    def _page(self, session: str, first: int, last: int, limit: int) -> tuple[list[Entry], bool]:
+    def _page(
+        self, session: str, first: int, last: int, limit: int, bare: bool = False
+    ) -> tuple[list[Entry], bool]:
         """Up to `limit` entries of a range, and whether the page was not cut by its size."""
         entries = self._db.rows(_ENTRIES, (first, last, limit))
         if not entries:
             return [], True
-        markers, within = self._markers(entries), parts_of(entries[0][0], entries[-1][0])
+        markers, within = self._markers(entries), (*parts_of(entries[0][0], entries[-1][0]), bare)
         try:
             return self._entries(session, entries, self._parts(*within), markers, rows.quick_part)
         except rows.GARBLED:  # a surrogate, or garbage: look at each part with care
             return self._entries(session, entries, self._parts(*within), markers, None)
 
-    def _parts(self, first: int, last: int) -> Iterator[Row]:
+    def _parts(self, first: int, last: int, bare: bool) -> Iterator[Row]:
         """The parts of a range, some at a time: a page that is full asks for no more of them."""
-        some = self._db.rows(_PARTS, (first, last, MOST_ROWS))
+        wanted = _PARTS.format(_BARE if bare else "")
+        some = self._db.rows(wanted, (first, last, MOST_ROWS))
         if len(some) < MOST_ROWS:
             return iter(some)
-        return chain(some, chain.from_iterable(self._further(some[-1][0] + 1, last)))
+        return chain(some, chain.from_iterable(self._further(wanted, some[-1][0] + 1, last)))
 
-    def _further(self, first: int, last: int) -> Iterator[list[Row]]:
-        while some := self._db.rows(_PARTS, (first, last, MOST_ROWS)):
+    def _further(self, wanted: str, first: int, last: int) -> Iterator[list[Row]]:
+        while some := self._db.rows(wanted, (first, last, MOST_ROWS)):
             first = some[-1][0] + 1
             yield some
 

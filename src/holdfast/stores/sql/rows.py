@@ -36,6 +36,7 @@ class Extra(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
     model: str = ""
     request: str = ""
     key: str = ""
+    native: str = ""
 
 
 class Rows(msgspec.Struct):
@@ -67,9 +68,11 @@ def lay_out(drafts: Sequence[Draft], first: int, key: str) -> Rows:
 
 def extra_of(draft: Draft, key: str) -> bytes | None:
     """What a draft carries besides its columns; nothing where all of it is empty."""
-    if not (draft.parent or draft.provider or draft.model or draft.request or key):
+    if not (draft.parent or draft.provider or draft.model or draft.request or key or draft.native):
         return None
-    return wire.encode(Extra(draft.parent, draft.provider, draft.model, draft.request, key))
+    return wire.encode(
+        Extra(draft.parent, draft.provider, draft.model, draft.request, key, draft.native)
+    )
 
 
 def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) -> bytes:
@@ -159,6 +162,7 @@ def entry(session: str, row: Row, body: Body, counts: tuple[int, ...]) -> Entry:
         request=extra.request,
         key=extra.key,
         counts=counts,
+        native=extra.native,
     )
 
 

@@ -15,6 +15,8 @@ from .calls import CallsContract
 from .counts import CountsContract
 from .erasing import ErasingContract
 from .forks import ForkContract
+from .importer import ImporterContract
+from .imports import ImportsContract
 from .jobs import JobsContract
 from .log import AppendContract, KeyContract, ReadContract
 from .search import SearchContract
@@ -41,6 +43,7 @@ class StoreContract(
     CountsContract,
     SearchContract,
     JobsContract,
+    ImportsContract,
 ):
     """Every port of a store."""
 
@@ -50,6 +53,8 @@ __all__ = [
     "CallsContract",
     "Contract",
     "CountsContract",
+    "ImporterContract",
+    "ImportsContract",
     "JobsContract",
     "LogContract",
     "SearchContract",

@@ -7,8 +7,8 @@ import pytest
 from holdfast.engine.doors import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model import wire
-from holdfast.model.log import Clear, Folded, Pin, Rewind, Summary
-from holdfast.model.message import Message, Text, assistant, opaque, tool, user
+from holdfast.model.log import Clear, Folded, Pin, Records, Rewind, Summary
+from holdfast.model.message import Message, Record, Text, assistant, opaque, tool, user
 from holdfast.model.message import ToolCall as Asks
 from holdfast.model.message import ToolResult as Answer
 from holdfast.model.span import EVERYTHING, OPEN, Span
@@ -286,6 +286,23 @@ class ReadContract(Contract):
         assert found == made
         part = made[0].body.parts[0]  # type: ignore[union-attr]
         assert part.intact  # type: ignore[union-attr]
+
+    def test_records_are_left_out_of_a_bare_reading(self, store: Store) -> None:
+        id = start(store)
+        record = Record("agent", "kind", b"{}" * 40_000, 3, whole=True)
+        said = Message("user", (Text("b"), Text("c"), record, record))
+        drafts = [
+            draft("a", counts=(1,), native="one"),
+            draft(said, counts=(2, 3, 0, 0)),
+            draft(Records(records=(record,))),
+        ]
+        drive(store.log.append(id, drafts))
+        whole = drive(store.log.read(id, EVERYTHING))
+        bare = drive(store.log.read(id, EVERYTHING, bare=True))
+        assert (bare[0], bare[2]) == (whole[0], whole[2])
+        assert (whole[1].body, whole[1].counts) == (said, (2, 3, 0, 0))
+        assert (bare[1].body, bare[1].counts) == (Message("user", said.parts[:2]), (2, 3))
+        assert whole[0].native == "one"
 
     def test_large_entries_are_all_read_page_by_page(self, store: Store) -> None:
         id = start(store)

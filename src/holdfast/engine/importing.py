@@ -1,0 +1,255 @@
+"""Importing: finding transcripts, having them read, and writing what they tell.
+
+Rule 1: a source that looks as it did when it was last imported is not read again.
+Rule 2: one that fails hinders no other; what was written of it stays, and is not written twice.
+Rule 3: a session that belongs to another is imported after it, so that it can name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from holdfast.engine.ingest import Ingest
+from holdfast.engine.material import Bounds, FileMaterial
+from holdfast.engine.plugins import importer, importers
+from holdfast.engine.trail import session_id
+from holdfast.errors import Conflict, HoldfastError, Misuse, Unknown, Unsafe
+from holdfast.files import Root
+from holdfast.model.origin import MOST_PROBLEMS, Imported
+from holdfast.model.told import (
+    Begun,
+    Called,
+    Cleared,
+    Compacted,
+    Kept,
+    Noted,
+    Problem,
+    Rewound,
+    Said,
+    Titled,
+    Told,
+)
+from holdfast.ports import Importer
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+HEAD = 64 * 1024
+"""How much of a file is looked at to know whose it is."""
+
+AT_ONCE = 64
+"""How many items are read at a time."""
+
+MOST_FILES = 1_000_000
+
+TRIES = 3
+"""How often a source is begun again because somebody else writes the same session."""
+
+
+class Source(Struct, frozen=True):
+    """A transcript that was found, and who reads it."""
+
+    importer: str
+    root: str
+    name: str
+    size: int = 0
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return str(Path(self.root) / self.name)
+
+
+def usual(home: Path) -> Iterator[Path]:
+    """The places that exist where programs usually keep their transcripts."""
+    for name in importers():
+        for place in importer(name).places():
+            if (home / place).exists():
+                yield home / place
+
+
+def find(paths: Iterable[str | Path], wanted: Sequence[str] = ()) -> Iterator[Source]:
+    """The transcripts at these paths, whole directories included, each once."""
+    known = [importer(name) for name in wanted or importers()]
+    met: set[str] = set()
+    for path in paths:
+        for source in _at(Path(path), known):
+            if source.path not in met:
+                met.add(source.path)
+                yield source
+
+
+def _at(path: Path, known: Sequence[Importer]) -> Iterator[Source]:
+    place = path.expanduser()
+    if place.is_dir():
+        root = Root(place)
+        for found in root.walk(limit=MOST_FILES, skip=lambda one: one.path.endswith(".git")):
+            if found.kind == "file":
+                yield from _recognised(root, found.path, known)
+    elif place.exists():
+        root = Root(place.parent)
+        sources = list(_recognised(root, place.name, known, any_name=True))
+        if not sources:
+            names = ", ".join(one.name for one in known)
+            raise Misuse(f"{path} is no transcript that can be imported; known are {names}")
+        yield from sources
+    else:
+        raise Unknown("file or directory", str(path), (), "check the path")
+
+
+def _recognised(
+    root: Root, name: str, known: Sequence[Importer], *, any_name: bool = False
+) -> Iterator[Source]:
+    """Whose a file is, by its name and its first bytes."""
+    taken = [one for one in known if any_name or one.takes(name)]
+    if not taken:
+        return
+    try:
+        with root.open(name) as file:
+            head = file.read(HEAD)
+        size = root.stat(name).st_size
+    except (OSError, Unsafe):
+        return
+    for one in taken:
+        if one.recognises(head, name):
+            above = _above(root, name, one.reach)
+            yield Source(one.name, str(above), str((root.path / name).relative_to(above)), size)
+            return
+
+
+def _above(root: Root, name: str, reach: int) -> Path:
+    """The directory that an importer may look into, so many above the file's own."""
+    directory = (root.path / name).parent
+    return (directory, *directory.parents)[min(reach, len(directory.parents))]
+
+
+class Importing:
+    """The import of one source into one store."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        source: Source,
+        bounds: Bounds | None = None,
+        reader: Importer | None = None,
+    ) -> None:
+        self._engine, self._source, self._bounds = engine, source, bounds
+        self._importer = reader or importer(source.importer)
+        self.material: FileMaterial | None = None
+
+    async def run(self, *, again: bool = False) -> Imported:
+        """Import what is new; with `again` also where the source looks as it did."""
+        source = self._source
+        report = Imported(path=source.path, importer=source.importer, size=source.size)
+        try:
+            root = Root(source.root)
+        except (OSError, Unsafe) as why:
+            return _trouble(report, Problem(f"cannot be read: {why}"))
+        for attempt in range(TRIES):
+            with closing(FileMaterial(root, source.name, self._bounds)) as self.material:
+                try:
+                    return await self._once(self.material, report, again)
+                except Conflict:
+                    if attempt == TRIES - 1:
+                        raise
+                    report = Imported(path=source.path, importer=source.importer, size=source.size)
+        return report
+
+    async def _once(self, material: FileMaterial, report: Imported, again: bool) -> Imported:
+        imports = self._engine.store.imports
+        if not again and material.same(await imports.look(material.path)):
+            report.unchanged = True
+            return report
+        sessions: dict[str, Ingest] = {}
+        current: Ingest | None = None
+        told = iter(self._importer.read(material))
+        while items := await self._engine.aside(lambda: list(islice(told, AT_ONCE))):
+            for item in items:
+                if isinstance(item, Begun):
+                    current = sessions.get(item.native) or await self._begin(item, report)
+                    sessions[item.native] = current
+                else:
+                    await _give(item, current, report)
+        made = [id for one in sessions.values() if (id := await one.finish())]
+        report.sessions = tuple(dict.fromkeys(made))
+        if made:
+            await imports.mark(material.path, material.look(), made)
+        return report
+
+    async def _begin(self, begun: Begun, report: Imported) -> Ingest:
+        agent = self._importer.name
+        parent = await self._parent(session_id(agent, begun.parent)) if begun.parent else ""
+        made = Ingest(self._engine, agent, begun, parent, report)
+        await made.open()
+        return made
+
+    async def _parent(self, id: str) -> str:
+        """The session that another belongs to, if it is here."""
+        try:
+            return (await self._engine.store.sessions.session(id)).id
+        except Unknown:
+            return ""
+
+
+async def _give(item: Told, session: Ingest | None, report: Imported) -> None:
+    if isinstance(item, Problem):
+        _trouble(report, item)
+        return
+    if isinstance(item, Kept):
+        kind = item.record.type
+        report.kept = {**report.kept, kind: report.kept.get(kind, 0) + 1}
+    if session is not None:
+        await _TELL[type(item)](session, item)
+
+
+async def _titled(session: Ingest, item: Titled) -> None:
+    session.titled(item.title)
+
+
+async def _noted(session: Ingest, item: Noted) -> None:
+    session.noted(item)
+
+
+_TELL: dict[type, Callable[[Ingest, Any], Any]] = {
+    Said: Ingest.said,
+    Compacted: Ingest.compacted,
+    Cleared: Ingest.cleared,
+    Rewound: Ingest.rewound,
+    Called: Ingest.called,
+    Kept: Ingest.kept,
+    Titled: _titled,
+    Noted: _noted,
+}
+
+
+def _trouble(report: Imported, problem: Problem) -> Imported:
+    report.troubles += 1
+    if len(report.problems) < MOST_PROBLEMS:
+        report.problems = (*report.problems, problem)
+    return report
+
+
+def in_order(sources: Iterable[Source]) -> list[Source]:
+    """The order of importing: what belongs to another session lies deeper, and comes last."""
+
+    def key(source: Source) -> tuple[bool, int, str]:
+        name = PurePosixPath(source.path)
+        return name.name.startswith("agent-"), len(name.parts), source.path
+
+    return sorted(sources, key=key)
+
+
+async def run(engine: Engine, sources: Iterable[Source]) -> AsyncIterator[Imported]:
+    """Import these sources, one after the other; what each has brought."""
+    for source in in_order(sources):
+        try:
+            yield await Importing(engine, source).run()
+        except HoldfastError as error:
+            report = Imported(path=source.path, importer=source.importer, size=source.size)
+            yield _trouble(report, Problem(str(error)))

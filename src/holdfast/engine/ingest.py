@@ -1,0 +1,270 @@
+"""From what is told of one session to its entries, calls and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.core.extract import extract
+from holdfast.core.fold import fold
+from holdfast.core.price import cost
+from holdfast.core.secrets import redact, redacted
+from holdfast.core.sound import sound
+from holdfast.core.transcript import earlier
+from holdfast.engine.prints import EXTRACTED, of_record, printed
+from holdfast.engine.trail import Trail, session_id
+from holdfast.failpoints import failpoint
+from holdfast.model import wire
+from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
+from holdfast.model.message import Message, Part, Subtask, SummaryText, ToolResult
+from holdfast.model.origin import Imported
+from holdfast.model.reply import Call
+from holdfast.model.span import Span
+from holdfast.model.store import Changes
+from holdfast.model.told import Begun, Called, Cleared, Compacted, Kept, Noted, Rewound, Said
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+CALLS = 500
+"""How many calls are written in one transaction."""
+
+EXTRACT = 2_000
+"""How long our own extract is where nobody can read a summary, in tokens."""
+
+
+class Ingest:
+    """One session of a source, as it is told."""
+
+    def __init__(
+        self, engine: Engine, agent: str, begun: Begun, parent: str, report: Imported
+    ) -> None:
+        self._engine, self._agent, self._report = engine, agent, report
+        self._begun = begun
+        self._title, self._model = begun.title, begun.model
+        self._trail = Trail(engine, self._wanted(begun, parent), begun.native)
+        self._natives: dict[str, int] = {}
+        self._results: dict[str, PartRef] = {}
+        self._calls: list[Call] = []
+        self._notes: list[Noted] = []
+        self._any = False
+        """Whether anything was said yet."""
+
+    def _wanted(self, begun: Begun, parent: str) -> Session:
+        return Session(
+            id=session_id(self._agent, begun.native),
+            created=begun.created,
+            directory=begun.directory,
+            project=begun.directory,
+            title=self._clean(begun.title),
+            model=begun.model,
+            agent=self._agent,
+            parent=parent,
+        )
+
+    async def open(self) -> None:
+        """Look up what is known of it."""
+        await self._trail.open()
+
+    def _clean(self, text: str) -> str:
+        return redact(text, self._engine.secrets)
+
+    def _sound(self, body: Body) -> Body:
+        secrets = self._engine.secrets
+        return redacted(sound(body), secrets) if secrets else sound(body)
+
+    async def said(self, told: Said) -> None:
+        """A message."""
+        body = self._sound(Message(told.message.role, tuple(map(self._part, told.message.parts))))
+        assert isinstance(body, Message)
+        print = printed(body, told.created, told.native)
+        seq = await self._trail.known(print, told.native)
+        if not seq and told.open:
+            seq = await self._trail.outgrown(told.native, len(body.parts))
+        if not seq:
+            records = self._sound(Message("user", told.records)) if told.records else None
+            if isinstance(records, Message):
+                body = Message(body.role, (*body.parts, *records.parts))
+            seq = await self._trail.push(
+                body, print, created=told.created, completed=told.completed, native=told.native,
+                parent=told.parent, provider=told.provider, model=told.model, request=told.request,
+            )  # fmt: skip
+            self._report.messages += 1
+        self._note(told, body, seq)
+
+    def _note(self, told: Said, body: Message, seq: int) -> None:
+        self._any = True
+        if told.native:
+            self._natives[told.native] = seq
+        self._model = told.model if body.role == "assistant" and told.model else self._model
+        for ordinal, part in enumerate(body.parts):
+            if isinstance(part, ToolResult):
+                self._results[part.call] = PartRef(seq, ordinal)
+
+    def _part(self, part: Part) -> Part:
+        """A part that names another session by the id that session has here."""
+        if isinstance(part, Subtask):
+            return replace(part, session=session_id(self._agent, part.session))
+        return part
+
+    async def compacted(self, told: Compacted) -> None:
+        """A summary of all that was visible; where nothing was, a message that is known as one."""
+        for record in told.records:
+            await self.kept(Kept(replace(record, whole=True)))
+        if not self._any:
+            text = told.text or "[a summary that only its provider can read]"
+            said = Message("user", (SummaryText(text), *told.opaque))
+            await self.said(
+                Said(
+                    message=said, created=told.created, completed=told.created,
+                    native=told.native, provider=told.provider, model=told.model,
+                )
+            )  # fmt: skip
+            return
+        text = self._clean(told.text).strip()
+        bare = Summary(
+            covers=(Span(1, 1),), text=text, trigger=told.trigger, model=told.model,
+            step="import" if text else EXTRACTED, policy=self._agent,
+            tokens_before=told.before, tokens_after=told.after,
+        )  # fmt: skip
+        print = printed(bare, told.created, told.native)
+        seq = await self._trail.known(print, told.native)
+        if not seq:
+            marker = await self._summary(bare, told)
+            seq = await self._trail.push(
+                marker, print, created=told.created, completed=told.created, native=told.native
+            )
+            self._report.compactions += 1
+        if told.native:
+            self._natives[told.native] = seq
+        if told.opaque:
+            await self.said(
+                Said(
+                    message=Message("assistant", told.opaque), created=told.created,
+                    completed=told.created, native=f"{told.native}#opaque",
+                    provider=told.provider, model=told.model,
+                )
+            )  # fmt: skip
+
+    async def _summary(self, bare: Summary, told: Compacted) -> Summary:
+        await self._trail.ready()
+        state = fold(await self._trail.markers())
+        text = bare.text or await self._extract(state)
+        last = self._trail.head
+        kept = {self._natives[one] for one in told.kept if one in self._natives}
+        return replace(
+            bare,
+            covers=(Span(1, last),),
+            text=text,
+            kept=tuple(sorted(seq for seq in kept if seq <= last)),
+            merges=state.summaries,
+            folded=state,
+        )
+
+    async def _extract(self, state: Folded) -> str:
+        """What our own extract says of what is visible."""
+        markers = [one for one in await self._trail.markers() if one.seq in state.summaries]
+        said = await self._trail.visible(state.visible)
+        return extract(said, earlier(markers), EXTRACT) or "[nothing was said before this]"
+
+    async def cleared(self, told: Cleared) -> None:
+        """Results whose content left the model's view, as far as that is not known yet."""
+        found = {self._results[call] for call in told.calls if call in self._results}
+        if not found or self._trail.session is None:
+            return  # what is shared with another session is cleared there
+        before = {ref for one in await self._trail.markers() if isinstance(one.body, Clear)
+                  for ref in one.body.parts}  # fmt: skip
+        if parts := tuple(sorted(found - before)):
+            marker = Clear(
+                parts=parts, reason=told.reason, step=told.step, policy=self._agent,
+                trigger=told.trigger, tokens_before=told.before, tokens_after=told.after,
+            )  # fmt: skip
+            await self._trail.push(marker, created=told.created, completed=told.created)
+
+    async def rewound(self, told: Rewound) -> None:
+        """The conversation goes on from an earlier message."""
+        to = self._natives.get(told.to)
+        if to is None and told.to:
+            return  # it is not in this session: nothing of it can be left
+        marker = Rewind(to=to or 0, reason=told.reason)
+        print = printed(marker, told.created, "")
+        if not await self._trail.known(print):
+            await self._trail.push(marker, print, created=told.created, completed=told.created)
+
+    async def called(self, told: Called) -> None:
+        """What a call of a model used."""
+        if not self._trail.loose.new(b"call", wire.encode([told.request, told.usage])):
+            return
+        profile = self._engine.catalogue.profile(told.model) if told.model else None
+        price = cost(told.usage, profile) if profile else None
+        name = told.request or wire.encode([told.started, told.usage]).decode()
+        self._calls.append(
+            Call(
+                id=session_id(self._agent, self._begun.native, "call", name),
+                session="",
+                started=told.started,
+                ended=told.ended,
+                cause=told.cause,
+                provider=told.provider,
+                model=told.model,
+                request=told.request,
+                usage=told.usage,
+                iterations=told.iterations,
+                cost=price,
+                price_version=profile.price_version if profile and price is not None else "",
+                outcome="imported",
+                stop=told.stop,
+            )
+        )
+        self._report.calls += 1
+
+    async def kept(self, told: Kept) -> None:
+        """A record that has no other place."""
+        record = told.record
+        if self._trail.loose.new(*of_record(record)):
+            body = self._sound(Message("user", (record,)))
+            assert isinstance(body, Message)
+            self._trail.carry(body.parts[0])  # type: ignore[arg-type]
+
+    def titled(self, title: str) -> None:
+        """What the session is called."""
+        self._title = title
+
+    def noted(self, told: Noted) -> None:
+        """Running notes, laid behind everything else."""
+        self._notes.append(told)
+
+    async def finish(self) -> str:
+        """Write all that is left, and remember it; the session, or nothing where there is none."""
+        for note in self._notes:
+            text = self._clean(note.text)
+            raw = text.encode("utf-8", "surrogatepass")
+            if self._trail.head and text.strip() and self._trail.loose.new(b"notes", raw):
+                marker = Notes(text=text, upto=self._trail.head)
+                await self._trail.push(marker, created=note.created, completed=note.created)
+        origin = await self._trail.finish()
+        session = self._trail.session
+        if origin is None or session is None:
+            return ""
+        failpoint("import.before_calls")
+        await self._record(session)
+        await self._set(session)
+        failpoint("import.before_keep")
+        await self._engine.store.imports.keep(origin)
+        self._report.entries += self._trail.entries
+        return session.id
+
+    async def _record(self, session: Session) -> None:
+        calls = [replace(call, session=session.id) for call in self._calls]
+        for at in range(0, len(calls), CALLS):
+            await self._engine.store.calls.record(*calls[at : at + CALLS])
+
+    async def _set(self, session: Session) -> None:
+        """Its title and model, where the file has changed them."""
+        title, model = self._clean(self._title), self._model
+        known = self._begun
+        if (title and title != session.title) or (model and model != session.model):
+            changes = Changes(title=title or None, model=model or None,
+                              directory=known.directory or None)  # fmt: skip
+            await self._engine.store.sessions.set(session.id, changes)

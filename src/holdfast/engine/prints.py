@@ -1,0 +1,94 @@
+"""Fingerprints of what is imported: the same for what an importer tells and for what the log holds.
+
+Rule 1: eight bytes each; records and where something stood do not count, so that a history that was
+        copied to another file is known again.
+Rule 2: of records, notes and calls, which have no order, the same one a second time is another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import blake2b
+
+from holdfast.model import wire
+from holdfast.model.log import Body, Entry, Notes, Records, Rewind, Summary
+from holdfast.model.message import Message, Record
+
+SIZE = 8
+
+EXTRACTED = "import-extract"
+"""The step of a summary whose own words nobody can read."""
+
+
+def printed(body: Body, created: int, native: str) -> bytes:
+    """The fingerprint of a message, a summary or a rewind."""
+    if isinstance(body, Message):
+        parts = [part for part in body.parts if not isinstance(part, Record)]
+        return _hash(wire.encode([body.role, parts, created, native]))
+    if isinstance(body, Summary):
+        text = "" if body.step == EXTRACTED else body.text
+        told = [body.trigger, text, body.tokens_before, created, native]
+        return _hash(b"summary", wire.encode(told))
+    assert isinstance(body, Rewind)
+    return _hash(b"rewind", wire.encode([body.to, created]))
+
+
+def of_entry(entry: Entry) -> bytes:
+    """The same of an entry; nothing for what is not in the order that was told."""
+    if isinstance(entry.body, (Message, Summary, Rewind)):
+        return printed(entry.body, entry.created, entry.native)
+    return b""
+
+
+class Loose:
+    """The fingerprints of what has no order."""
+
+    def __init__(self, known: bytes = b"") -> None:
+        self._known = {known[at : at + SIZE] for at in range(0, len(known), SIZE)}
+        self._times: Counter[bytes] = Counter()
+
+    @property
+    def packed(self) -> bytes:
+        """All of them."""
+        return b"".join(sorted(self._known))
+
+    def new(self, *told: bytes) -> bool:
+        """Whether this was not known yet, told as often as now; from here on it is."""
+        whole = _hash(*told)
+        self._times[whole] += 1
+        print = _hash(whole, b"%d" % self._times[whole])
+        if print in self._known:
+            return False
+        self._known.add(print)
+        return True
+
+    def settle(self) -> None:
+        """What comes next is told from the beginning again."""
+        self._times.clear()
+
+    def hold(self, entry: Entry) -> None:
+        """Know what an entry of the log holds."""
+        body = entry.body
+        records: tuple[object, ...] = ()
+        if isinstance(body, Message):
+            records = body.parts
+        elif isinstance(body, Records):
+            records = body.records
+        elif isinstance(body, Notes):
+            self.new(b"notes", body.text.encode("utf-8", "surrogatepass"))
+        for record in records:
+            if isinstance(record, Record) and record.whole:
+                self.new(*of_record(record))
+
+
+def of_record(record: Record) -> tuple[bytes, ...]:
+    """What a record is known by."""
+    return b"record", record.type.encode("utf-8", "surrogatepass"), record.data
+
+
+def _hash(*told: bytes) -> bytes:
+    made = blake2b(digest_size=SIZE)
+    for one in told:
+        made.update(b"%d:" % len(one))
+        made.update(one)
+    return made.digest()

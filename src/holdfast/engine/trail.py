@@ -1,0 +1,353 @@
+"""The session that a told history becomes: what of it is known, and writing what is not.
+
+Rule 1: the same beginning is never written again; where what is told parts from what was imported
+        before, a Rewind goes back to there first. Nothing is lost.
+Rule 2: a history that another session was imported with is shared with it: this one is its fork.
+Rule 3: where somebody has gone on in an imported session, what is new goes to a fork of it.
+Rule 4: what is remembered of an import is only a shortcut: the keys of the log's entries tell it.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.core.count import weigh_body
+from holdfast.engine import load
+from holdfast.engine.identity import written
+from holdfast.engine.prints import SIZE, Loose, of_entry, of_record
+from holdfast.errors import Misuse, Unknown
+from holdfast.failpoints import failpoint
+from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
+from holdfast.model.message import Message, Record
+from holdfast.model.origin import Origin
+from holdfast.model.span import EVERYTHING, Span
+from holdfast.model.store import Expect
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+BATCH, BATCH_BYTES = 256, 4 << 20
+"""How much is written in one transaction."""
+
+MOST_RECORDS, MOST_RECORD_BYTES = 1_000, 8 << 20
+"""How much of what was kept one message, or one marker, carries."""
+
+IMPORT, AGAIN = "import:", "reimport:"
+"""How the keys of imported entries begin, and those of a Rewind to where a file tells otherwise."""
+
+
+def session_id(agent: str, native: str, *more: str) -> str:
+    """The id that a session of some program always has here."""
+    told = "\0".join((agent, native, *more)).encode("utf-8", "surrogatepass")
+    return written(int.from_bytes(blake2b(told, digest_size=16).digest()))
+
+
+class Trail:
+    """One imported session, as far as it is known and as it is written."""
+
+    def __init__(self, engine: Engine, wanted: Session, native: str) -> None:
+        self._engine, self._store = engine, engine.store
+        self._wanted, self.native = wanted, native
+        self.session: Session | None = None
+        self._prints: list[bytes] = []
+        self._places: list[int] = []
+        self._at = 0
+        self._alike: tuple[Origin, ...] = ()
+        self._straight = True
+        self._imported = 0
+        """The newest entry that was imported; what lies behind it, somebody else has said."""
+        self.loose = Loose()
+        self._buffer: list[Draft] = []
+        self._bytes = 0
+        self._carried: list[Record] = []
+        self._pending: list[Record] = []
+        self._held = 0
+        self._markers: list[Entry] | None = None
+        self.entries = 0
+        """How many entries were appended."""
+
+    @property
+    def head(self) -> int:
+        """The newest entry, be it only waiting to be written."""
+        return (self.session.head if self.session else 0) + len(self._buffer)
+
+    async def open(self) -> None:
+        """Look up what is known."""
+        origin = await self._store.imports.origin(self._wanted.agent, self.native)
+        if origin is None:
+            return
+        self.session = await self._store.sessions.session(origin.session)
+        if self.session.head >= origin.head:
+            self._take(origin)
+        if self.session.head != origin.head:
+            await self._reread()
+
+    def _take(self, origin: Origin) -> None:
+        self._prints = _split(origin.prints)
+        self._places = list(origin.places)
+        self._straight, self._imported = origin.straight, origin.head
+        self.loose = Loose(origin.kept)
+
+    async def _reread(self) -> None:
+        """Learn from the log itself what was imported."""
+        assert self.session
+        self._prints, self._places, self._imported, self._straight = [], [], 0, True
+        self.loose, borrowed = Loose(), await self._borrowed()
+        async for page in load.pages(self._store.log, self.session.id, EVERYTHING, bare=False):
+            for entry in page:
+                if entry.key.startswith((IMPORT, AGAIN)):
+                    self._learn(entry, own=entry.seq > borrowed)
+        self.loose.settle()
+
+    async def _borrowed(self) -> int:
+        """Up to which entry the history is another session's, and its records too."""
+        try:
+            return (await self._store.sessions.session(self._wanted.id)).fork
+        except Unknown:
+            return 0
+
+    def _learn(self, entry: Entry, *, own: bool) -> None:
+        self._imported = entry.seq
+        if entry.key.startswith(AGAIN):
+            parted = int(entry.key.split(":")[1])
+            del self._prints[parted:], self._places[parted:]
+            self._straight = False
+            return
+        if own:
+            self.loose.hold(entry)
+        if print := of_entry(entry):
+            self._prints.append(print)
+            self._places.append(entry.seq)
+
+    async def known(self, print: bytes, native: str = "") -> int:
+        """The entry that what is told next has become already; 0 where it is new."""
+        if self._places and not self._at and self._prints[0] != print:
+            await self._meet_stranger(print, native)
+        if self.session is None and not self._alike:
+            await self._look_around(print)
+        if self._alike:
+            still = tuple(one for one in self._alike if self._follows(one, print))
+            if still:
+                self._alike, self._at = still, self._at + 1
+                return still[0].places[self._at - 1]
+            await self._branch()
+        if self._at < len(self._places) and self._prints[self._at] == print:
+            self._at += 1
+            return self._places[self._at - 1]
+        return 0
+
+    async def outgrown(self, native: str, parts: int) -> int:
+        """The entry that holds all of a message of which a file has only the beginning; or 0."""
+        if self.session is None or self._at >= len(self._places):
+            return 0
+        place = self._places[self._at]
+        (entry,) = await self._store.log.read(self.session.id, (Span(place, place),), bare=True)
+        body = entry.body
+        if entry.native != native or not isinstance(body, Message) or len(body.parts) < parts:
+            return 0
+        self._at += 1
+        return place
+
+    async def _meet_stranger(self, print: bytes, native: str) -> None:
+        """What begins with another message is another session, though it has the same name."""
+        assert self.session
+        first = (Span(self._places[0], self._places[0]),)
+        (entry,) = await self._store.log.read(self.session.id, first, bare=True)
+        if entry.native == native:
+            return
+        self.native = f"{self.native}#{print.hex()}"
+        self._wanted = replace(self._wanted, id=session_id(self._wanted.agent, self.native))
+        told, self.session = self._pending, None
+        self._prints, self._places, self._imported = [], [], 0
+        self.loose, self._pending = Loose(), []
+        await self.open()
+        self._pending = [one for one in told if self.loose.new(*of_record(one))]
+
+    async def _look_around(self, print: bytes) -> None:
+        """Others that begin in the same way may have the rest too; otherwise it is a new one."""
+        found = await self._store.imports.alike(print)
+        agent = self._wanted.agent
+        self._alike = tuple(one for one in found if one.agent == agent and one.straight)
+        if not self._alike:
+            await self._create(self._wanted)
+
+    def _follows(self, one: Origin, print: bytes) -> bool:
+        return one.prints[self._at * SIZE : (self._at + 1) * SIZE] == print
+
+    async def _branch(self) -> None:
+        """Begin a session that shares what has been the same so far."""
+        one, self._alike = self._alike[0], ()
+        shared = one.places[self._at - 1]
+        made = await self._create(replace(self._wanted, parent=one.session, fork=shared))
+        if made:
+            self._prints = _split(one.prints)[: self._at]
+            self._places = list(one.places[: self._at])
+
+    async def _create(self, wanted: Session) -> bool:
+        """Create a session; False where it is there already, and was read instead."""
+        try:
+            self.session = await self._store.sessions.create(wanted)
+        except Misuse:
+            self.session = await self._store.sessions.session(wanted.id)
+            await self._reread()
+            self._pending = [one for one in self._pending if self.loose.new(*of_record(one))]
+            return False
+        self._imported = self.session.head
+        return True
+
+    async def push(self, body: Body, print: bytes = b"", **labels: object) -> int:
+        """Write an entry behind all others, now or soon; its seq."""
+        await self.ready(told=bool(print))
+        assert self.session
+        if len(self._buffer) >= BATCH or self._bytes >= BATCH_BYTES:
+            await self.flush()
+        self._settle()
+        if isinstance(body, Message) and self._pending:
+            body, self._pending = Message(body.role, (*body.parts, *self._pending)), []
+        draft = Draft(id=self._engine.ids.new(), body=body, counts=weigh_body(body), **labels)  # type: ignore[arg-type]
+        self._buffer.append(draft)
+        self._bytes += _size(body)
+        self._held = 0
+        if print:
+            self._prints.append(print)
+            self._places.append(self.head)
+            self._at += 1
+        if self._markers is not None and not isinstance(body, Message):
+            self._markers.append(draft.placed(self.session.id, self.head, ""))
+        return self.head
+
+    async def ready(self, *, told: bool = True) -> None:
+        """Come to where the next entry goes: what is `told` in order goes where it belongs."""
+        if not self._buffer:
+            await self._leave_others()
+        if told and self._at < len(self._places):
+            await self.flush()
+            await self._part()
+
+    async def _leave_others(self) -> None:
+        """Where somebody has gone on in the session, go on in a fork of it."""
+        assert self.session
+        while self.session.head > self._imported:
+            last = self._imported
+            id = session_id(self._wanted.agent, self.native, self.session.id, str(last))
+            forked = replace(self.session, id=id, parent=self.session.id, fork=last, archived=0)
+            await self._create(forked)
+            self._markers = None
+
+    async def _part(self) -> None:
+        """Go back to where what is told parts from what was told before."""
+        assert self.session
+        to = self._places[self._at - 1] if self._at else 0
+        key = f"{AGAIN}{self._at}:{self.session.head}"
+        body = Rewind(to=to, reason="the file tells it differently from here on")
+        now = self.session.updated
+        draft = Draft(id=self._engine.ids.new(), body=body, created=now, completed=now)
+        await self._append((draft,), key)
+        del self._prints[self._at :], self._places[self._at :]
+        self._straight, self._markers = False, None
+
+    def carry(self, record: Record) -> None:
+        """Keep a record with the message before it; with the next where that is written already."""
+        last = self._buffer[-1].body if self._buffer else None
+        room = len(self._carried) < MOST_RECORDS and self._held < MOST_RECORD_BYTES
+        if isinstance(last, Message) and room:
+            self._carried.append(record)
+            self._held += len(record.data)
+        else:
+            self._pending.append(record)
+
+    def _settle(self) -> None:
+        """Give the last message what was kept behind it."""
+        if self._carried:
+            last = self._buffer[-1]
+            assert isinstance(last.body, Message)
+            body = Message(last.body.role, (*last.body.parts, *self._carried))
+            counts = (*last.counts, *[0] * len(self._carried))
+            self._buffer[-1] = replace(last, body=body, counts=counts)
+            self._bytes += self._held
+            self._carried, self._held = [], 0
+
+    async def markers(self) -> list[Entry]:
+        """Every marker of the session, those that wait to be written included."""
+        if self._markers is None:
+            assert self.session
+            found = await load.every_marker(self._store.log, self.session.id)
+            self._markers = [*found, *self._waiting()]
+        return self._markers
+
+    def _waiting(self) -> list[Entry]:
+        assert self.session
+        first = self.session.head + 1
+        placed = (d.placed(self.session.id, n, "") for n, d in enumerate(self._buffer, first))
+        return [entry for entry in placed if not entry.is_message]
+
+    async def flush(self) -> None:
+        """Write what waits."""
+        self._settle()
+        if self._buffer:
+            waiting, self._buffer, self._bytes = tuple(self._buffer), [], 0
+            print = blake2b(b"".join(self._prints[-len(waiting) :]), digest_size=8).hexdigest()
+            assert self.session
+            await self._append(waiting, f"{IMPORT}{self.session.head}:{print}")
+
+    async def _append(self, drafts: tuple[Draft, ...], key: str) -> None:
+        assert self.session
+        now = self.session
+        expect = Expect(message=now.last_message, marker=now.last_marker)
+        failpoint("import.before_append")
+        made = await self._store.log.append(now.id, drafts, key=key, expect=expect)
+        failpoint("import.after_append")
+        self.session = moved_on(now, made)
+        self._imported = self.session.head
+        self._engine.appended = True
+        self.entries += len(drafts)
+
+    async def finish(self) -> Origin | None:
+        """Write all that waits; what is to be remembered, or nothing where nothing was told."""
+        if self._alike:
+            await self._branch()
+        if self.session is None:
+            return None
+        while self._pending:
+            some, self._pending = self._pending[:MOST_RECORDS], self._pending[MOST_RECORDS:]
+            last = self.session.updated
+            await self.push(Records(records=tuple(some)), created=last)
+        await self.flush()
+        return Origin(
+            agent=self._wanted.agent,
+            native=self.native,
+            session=self.session.id,
+            head=self._imported,
+            prints=b"".join(self._prints),
+            places=tuple(self._places),
+            kept=self.loose.packed,
+            straight=self._straight,
+        )
+
+    async def visible(self, spans: tuple[Span, ...]) -> list[Entry]:
+        """Messages that are written, inside some stretches."""
+        assert self.session
+        await self.flush()
+        read = await load.read(self._store.log, self.session.id, spans)
+        return [entry for entry in read if entry.is_message]
+
+
+def _split(prints: bytes) -> list[bytes]:
+    return [prints[at : at + SIZE] for at in range(0, len(prints), SIZE)]
+
+
+def _size(body: Body) -> int:
+    if not isinstance(body, Message):
+        return 1_000
+    return sum(_length(part) for part in body.parts)
+
+
+def _length(part: object) -> int:
+    return 64 + sum(
+        len(value)
+        for name in ("text", "output", "input", "data")
+        if isinstance(value := getattr(part, name, ""), (str, bytes))
+    )

@@ -1,0 +1,1 @@
+"""How we learn: one importer for each program whose transcripts we read."""

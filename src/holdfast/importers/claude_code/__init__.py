@@ -1,0 +1,41 @@
+"""The transcripts of Claude Code: JSONL of every version since 1.0, subagents and sidecar files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from holdfast.importers.claude_code.reading import Reading
+from holdfast.model.told import Told
+from holdfast.ports import Material
+
+_OURS = re.compile(
+    rb'"(?:parentUuid|sessionId|leafUuid|isSidechain|isSnapshotUpdate|permissionMode|snapshot)"\s*:'
+)
+_KINDS = re.compile(
+    rb'"type"\s*:\s*"(?:user|assistant|system|summary|file-history-snapshot|queue-operation|'
+    rb"progress|attachment|last-prompt|custom-title|ai-title|agent-name|mode|permission-mode|"
+    rb'pr-link)"'
+)
+
+
+class ClaudeCode:
+    """Reads what Claude Code leaves beneath ~/.claude/projects."""
+
+    name = "claude-code"
+    reach = 0
+
+    def places(self) -> tuple[str, ...]:
+        return (".claude/projects", ".config/claude/projects")
+
+    def takes(self, name: str) -> bool:
+        return name.endswith(".jsonl") and PurePosixPath(name).name != "journal.jsonl"
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        if not head:
+            return name.endswith(".jsonl") and len(PurePosixPath(name).stem) == 36
+        return bool(_OURS.search(head) and _KINDS.search(head))
+
+    def read(self, material: Material) -> Iterator[Told]:
+        return Reading(material).told()

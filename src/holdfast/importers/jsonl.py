@@ -1,0 +1,111 @@
+"""Lines of JSON, as most programs write them: each a record, or a problem with its number.
+
+Rule 1: a damaged line hides no other; its bytes are kept.
+Rule 2: what is left of a record once its content is told otherwise is cut out of its own bytes, so
+        that every number and every string in it is as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from holdfast.model import wire
+from holdfast.model.message import Record
+from holdfast.model.told import Kept, Problem
+from holdfast.ports import Material
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
+
+_raw = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_any = msgspec.json.Decoder()
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """One record: its fields, its bytes and its line."""
+
+    line: int
+    data: bytes
+    fields: dict[str, Any]
+
+    def text(self, name: str) -> str:
+        """A field that should be text; empty where it is something else."""
+        value = self.fields.get(name)
+        return value if type(value) is str else ""
+
+    def table(self, name: str) -> dict[str, Any]:
+        """A field that should be an object; empty where it is something else."""
+        value = self.fields.get(name)
+        return value if type(value) is dict else {}
+
+
+def records(material: Material, owner: str, name: str = "") -> Iterator[Found | Kept | Problem]:
+    """The records of a file; of a line that is none, what is wrong and what stood there."""
+    for line in material.lines(name):
+        if line.fault:
+            yield Problem(line.fault, line.number)
+            continue
+        if not line.data or line.data.isspace():
+            continue
+        try:
+            value = decode(line.data)
+        except UNREADABLE as why:
+            yield Problem(f"is no JSON: {_brief(why)}", line.number)
+            yield Kept(Record(owner, "damaged", line.data, line.number, whole=True))
+            continue
+        if type(value) is dict:
+            yield Found(line.number, line.data, value)
+        else:
+            yield Problem("is no record, but other JSON", line.number, "unknown")
+            yield Kept(Record(owner, "other", line.data, line.number, whole=True))
+
+
+def decode(data: bytes) -> Any:
+    """The value that some JSON is, lone surrogates included."""
+    try:
+        return _any.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return wire.decode(data, object)
+
+
+def without(data: bytes, *path: str) -> bytes:
+    """An object's bytes without one member, named by the members that lead to it."""
+    try:
+        members = _raw.decode(data)
+    except UNREADABLE:
+        return data
+    name, rest = path[0], path[1:]
+    if name not in members:
+        return data
+    if rest:
+        members[name] = msgspec.Raw(without(bytes(members[name]), *rest))
+    else:
+        del members[name]
+    return msgspec.json.encode(members)
+
+
+def rest(owner: str, kind: str, found: Found, *path: str) -> Record:
+    """What is left of a record once one member of it is told otherwise."""
+    return Record(owner, kind, without(found.data, *path), found.line)
+
+
+def whole(owner: str, kind: str, found: Found) -> Kept:
+    """A record that has no other place."""
+    return Kept(Record(owner, kind, found.data, found.line, whole=True))
+
+
+def milliseconds(text: object) -> int:
+    """A time as programs write it, in ms since 1970; 0 where it is none."""
+    if type(text) is not str:
+        return 0
+    try:
+        return max(int(datetime.fromisoformat(text).timestamp() * 1000), 0)
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+def _brief(why: Exception) -> str:
+    return str(why)[:120] or type(why).__name__

@@ -1,0 +1,147 @@
+"""What an importer tells of a transcript, in the order of its file, whatever its format.
+
+Rule 1: items belong to the session that `Begun` named last; told again, its id goes on with it.
+Rule 2: what an item is depends on what stood before it in the file, never on what comes later, but
+        for the last reply, which may grow: so a file that has grown tells the same, and more.
+Rule 3: whatever cannot be told otherwise is told as `Kept`; what could not be read is a `Problem`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from holdfast.model.log import Trigger
+from holdfast.model.message import Message, Part, Record
+from holdfast.model.reply import Stop, Usage
+
+Severity = Literal["damaged", "unknown", "notice"]
+"""Could not be read; was read, but is of a kind nobody knows; is only worth knowing."""
+
+
+class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A session begins, or goes on where its id was told before."""
+
+    native: str
+    """Its id in the program it comes from: one session, wherever its file lies."""
+    created: int = 0
+    """When, in ms since 1970; 0 where nobody knows."""
+    title: str = ""
+    directory: str = ""
+    model: str = ""
+    parent: str = ""
+    """The session it does a part of the work of, by its native id."""
+
+
+class Said(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Somebody said something. A `Subtask` part names its session by its native id."""
+
+    message: Message
+    created: int = 0
+    completed: int | None = None
+    """When it was finished; None for what was cut short."""
+    native: str = ""
+    parent: str = ""
+    """What it answered there; a label only."""
+    provider: str = ""
+    model: str = ""
+    request: str = ""
+    records: tuple[Record, ...] = ()
+    """What of its records our model has no place for."""
+    open: bool = False
+    """Whether more of it may come when the file grows."""
+
+
+class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """All that was visible is represented by a summary from here on."""
+
+    text: str = ""
+    """Empty where nobody can read it: then an extract of our own stands for it."""
+    created: int = 0
+    native: str = ""
+    trigger: Trigger = "import"
+    model: str = ""
+    before: int = 0
+    after: int = 0
+    """The tokens before and after, as far as they are told."""
+    kept: tuple[str, ...] = ()
+    """What stays visible word for word, by native ids."""
+    opaque: tuple[Part, ...] = ()
+    """The summary as its provider alone can read it."""
+    provider: str = ""
+    records: tuple[Record, ...] = ()
+
+
+class Cleared(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The results of some calls left the model's view; telling it again changes nothing."""
+
+    calls: tuple[str, ...]
+    created: int = 0
+    step: str = "prune"
+    trigger: Trigger = "import"
+    before: int = 0
+    after: int = 0
+    reason: str = ""
+
+
+class Rewound(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The conversation went on from an earlier message."""
+
+    to: str
+    """Its native id; empty for the very beginning."""
+    created: int = 0
+    reason: str = ""
+
+
+class Called(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What one call of a model used. Told again, by its request, the larger usage holds."""
+
+    usage: Usage
+    request: str = ""
+    """The provider's id of the reply."""
+    started: int = 0
+    ended: int | None = None
+    provider: str = ""
+    model: str = ""
+    iterations: tuple[Usage, ...] = ()
+    stop: Stop | None = None
+    cause: str = "turn"
+
+
+class Titled(Struct, frozen=True):
+    """What the session is called; the last one told holds."""
+
+    title: str
+
+
+class Noted(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Running notes on the session, as they are now."""
+
+    text: str
+    created: int = 0
+
+
+class Kept(Struct, frozen=True):
+    """A record that has no other place."""
+
+    record: Record
+
+
+class Problem(Struct, frozen=True, omit_defaults=True):
+    """Something about the file that its owner should know."""
+
+    what: str
+    line: int = 0
+    severity: Severity = "damaged"
+
+
+Told = Begun | Said | Compacted | Cleared | Rewound | Called | Titled | Noted | Kept | Problem
+
+
+class Line(Struct, frozen=True, gc=False):
+    """One line of a file, by its number from 1; `fault` says why its bytes are missing."""
+
+    number: int
+    data: bytes
+    fault: str = ""

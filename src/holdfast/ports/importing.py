@@ -1,0 +1,91 @@
+"""Importing: a transcript, who reads it, and what is remembered of it.
+
+An importer blocks, and reads nothing but the material it is handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from holdfast.model.origin import Origin
+from holdfast.model.told import Line, Told
+
+
+class Material(Protocol):
+    """A file to be imported, and what lies near it: nothing else can be reached through it.
+
+    Names are relative to one directory, with `/`. What is asked for is remembered, so that a file
+    is read again when any of it has changed.
+    """
+
+    @property
+    def name(self) -> str:
+        """The file itself."""
+        ...
+
+    def lines(self, name: str = "") -> Iterator[Line]:
+        """The lines of a file without their ends, numbered from 1; the file itself if none is
+        named."""
+        ...
+
+    def whole(self, name: str = "") -> bytes | None:
+        """All of a file; None where there is none, or too much of it."""
+        ...
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """What a directory holds, in order; () where there is none."""
+        ...
+
+    def copy(self, name: str = "") -> str | None:
+        """The path of a private copy, for what can only read paths; gone when the import ends."""
+        ...
+
+
+class Importer(Protocol):
+    """One program's transcripts. It reads what it is handed, and touches nothing else."""
+
+    name: str
+    """The program, such as claude-code: what sessions are said to come from."""
+    reach: int
+    """How many directories above a file belong to it: 0 where only its own does."""
+
+    def places(self) -> tuple[str, ...]:
+        """Where the program usually keeps them: paths beneath the home directory."""
+        ...
+
+    def takes(self, name: str) -> bool:
+        """Whether a file may be one of its transcripts, by its name alone."""
+        ...
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        """Whether it is one, by the first bytes of it."""
+        ...
+
+    def read(self, material: Material) -> Iterator[Told]:
+        """Everything that stands in it, in order. Whatever the file holds, nothing is raised."""
+        ...
+
+
+class Imports(Protocol):
+    """What was imported, and from where; gone with the session it is about."""
+
+    async def origin(self, agent: str, native: str) -> Origin | None:
+        """What was imported of a session, by its id in the program it comes from."""
+        ...
+
+    async def alike(self, opening: bytes) -> tuple[Origin, ...]:
+        """The sessions that begin with this fingerprint, oldest first."""
+        ...
+
+    async def keep(self, origin: Origin) -> None:
+        """Remember what was imported of a session, in the place of what was known before."""
+        ...
+
+    async def look(self, source: str) -> str:
+        """How a source looked when all of it had been imported; empty where it never was."""
+        ...
+
+    async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
+        """All that a source holds is imported, into these sessions."""
+        ...

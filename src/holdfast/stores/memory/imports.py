@@ -1,0 +1,43 @@
+"""The imports port in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.model.origin import Origin
+
+from .shelf import Shelf
+
+
+class MemoryImports:
+    """The imports port."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def origin(self, agent: str, native: str) -> Origin | None:
+        with self._shelf.lock:
+            return self._shelf.origins.get((agent, native))
+
+    async def alike(self, opening: bytes) -> tuple[Origin, ...]:
+        with self._shelf.lock:
+            order = list(self._shelf.sessions)
+            found = [one for one in self._shelf.origins.values() if one.opening == opening]
+        return tuple(sorted(found, key=lambda one: order.index(one.session)))
+
+    async def keep(self, origin: Origin) -> None:
+        with self._shelf.lock:
+            self._shelf.session(origin.session)
+            self._shelf.origins[origin.agent, origin.native] = origin
+
+    async def look(self, source: str) -> str:
+        with self._shelf.lock:
+            found = (look for (name, _), look in self._shelf.looks.items() if name == source)
+            return next(found, "")
+
+    async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
+        with self._shelf.lock:
+            for session in sessions:
+                self._shelf.session(session)
+            kept = {key: old for key, old in self._shelf.looks.items() if key[0] != source}
+            self._shelf.looks = {**kept, **{(source, session): look for session in sessions}}

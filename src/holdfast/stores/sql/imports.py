@@ -1,0 +1,64 @@
+"""The imports port over SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.model import wire
+from holdfast.model.origin import Origin
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.lineage import number_of_session
+from holdfast.stores.sql.rows import GARBLED
+
+_KEEP = (
+    "INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+    "session = excluded.session, opening = excluded.opening, data = excluded.data"
+)
+
+
+class SqlImports:
+    """Rows of `origins` and `sources`; one that cannot be read is as if it were not there."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def origin(self, agent: str, native: str) -> Origin | None:
+        found = self._db.rows("SELECT data FROM origins WHERE name = ?", (_name(agent, native),))
+        return _origin(found[0][0]) if found else None
+
+    async def alike(self, opening: bytes) -> tuple[Origin, ...]:
+        found = self._db.rows(
+            "SELECT data FROM origins WHERE opening = ? ORDER BY session, name", (opening,)
+        )
+        return tuple(one for (data,) in found if (one := _origin(data)))
+
+    async def keep(self, origin: Origin) -> None:
+        name = _name(origin.agent, origin.native)
+        with self._db.writing():
+            number = number_of_session(self._db, origin.session)
+            self._db.run(_KEEP, (name, number, origin.opening, wire.encode(origin)))
+
+    async def look(self, source: str) -> str:
+        found = self._db.rows(
+            "SELECT look FROM sources WHERE source = ? LIMIT 1", (wire.encode(source),)
+        )
+        return str(found[0][0]) if found else ""
+
+    async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
+        name = wire.encode(source)
+        with self._db.writing():
+            self._db.run("DELETE FROM sources WHERE source = ?", (name,))
+            for session in dict.fromkeys(sessions):
+                number = number_of_session(self._db, session)
+                self._db.run("INSERT INTO sources VALUES (?, ?, ?)", (number, name, look))
+
+
+def _name(agent: str, native: str) -> bytes:
+    return wire.encode([agent, native])
+
+
+def _origin(data: bytes) -> Origin | None:
+    try:
+        return wire.decode(data, Origin)
+    except GARBLED:
+        return None  # the log itself tells

@@ -1,0 +1,84 @@
+"""What the imports port promises."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.engine.doors import drive
+from holdfast.errors import Unknown
+from holdfast.model.origin import Origin
+from holdfast.ports import Store
+from holdfast.testing.factories import HOSTILE, start
+
+from .base import Contract
+
+
+def origin(session: str, native: str = "n", **fields: object) -> Origin:
+    told = {"agent": "some-agent", "native": native, "session": session, **fields}
+    return Origin(**told)  # type: ignore[arg-type]
+
+
+class ImportsContract(Contract):
+    """What is remembered of an import, and how it is forgotten."""
+
+    def test_an_origin_is_kept_and_replaced(self, store: Store) -> None:
+        id = start(store)
+        first = origin(id, prints=b"12345678" * 3, places=(1, 2, 5), head=5, kept=b"\0" * 8)
+        drive(store.imports.keep(first))
+        store = self.reopen(store)
+        assert drive(store.imports.origin("some-agent", "n")) == first
+        later = replace(first, head=9, straight=False)
+        drive(store.imports.keep(later))
+        assert drive(store.imports.origin("some-agent", "n")) == later
+
+    def test_an_origin_is_of_one_agent_and_one_native_id(self, store: Store) -> None:
+        drive(store.imports.keep(origin(start(store))))
+        assert drive(store.imports.origin("another", "n")) is None
+        assert drive(store.imports.origin("some-agent", "m")) is None
+
+    @pytest.mark.parametrize("name", HOSTILE)
+    def test_names_are_text_of_any_kind(self, store: Store, name: str) -> None:
+        id = start(store)
+        drive(store.imports.keep(origin(id, name, agent=name)))
+        drive(store.imports.mark(name, "look", [id]))
+        assert drive(store.imports.look(name)) == "look"
+        found = drive(store.imports.origin(name, name))
+        assert found
+        assert (found.agent, found.native) == (name, name)
+
+    def test_sessions_that_begin_alike_are_found_oldest_first(self, store: Store) -> None:
+        one, two, three = start(store), start(store), start(store)
+        for id, native, opening in ((two, "b", "A"), (one, "a", "A"), (three, "c", "B")):
+            drive(store.imports.keep(origin(id, native, prints=opening.encode() * 16)))
+        found = drive(store.imports.alike(b"A" * 8))
+        assert [alike.session for alike in found] == [one, two]
+
+    def test_a_source_is_marked_as_it_looked(self, store: Store) -> None:
+        one, two = start(store), start(store)
+        assert drive(store.imports.look("a.jsonl")) == ""
+        drive(store.imports.mark("a.jsonl", "before", [one, one]))
+        drive(store.imports.mark("b.jsonl", "other", [one]))
+        drive(store.imports.mark("a.jsonl", "after", [one, two]))
+        store = self.reopen(store)
+        assert drive(store.imports.look("a.jsonl")) == "after"
+        assert drive(store.imports.look("b.jsonl")) == "other"
+
+    def test_nothing_is_kept_of_a_session_that_is_not_there(self, store: Store) -> None:
+        with pytest.raises(Unknown):
+            drive(store.imports.keep(origin("nobody")))
+        with pytest.raises(Unknown):
+            drive(store.imports.mark("a", "look", ["nobody"]))
+        assert drive(store.imports.look("a")) == ""
+
+    def test_an_erased_session_is_forgotten_here_too(self, store: Store) -> None:
+        id, other = start(store), start(store)
+        drive(store.imports.keep(origin(id, "n", prints=b"A" * 8)))
+        drive(store.imports.keep(origin(other, "m", prints=b"A" * 8)))
+        drive(store.imports.mark("a.jsonl", "look", [id]))
+        drive(store.imports.mark("b.jsonl", "look", [other]))
+        drive(store.sessions.erase(id))
+        assert drive(store.imports.origin("some-agent", "n")) is None
+        assert [one.session for one in drive(store.imports.alike(b"A" * 8))] == [other]
+        assert drive(store.imports.look("a.jsonl")) == ""
+        assert drive(store.imports.look("b.jsonl")) == "look"

@@ -1,0 +1,55 @@
+"""What tests of importers look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.threaded import drive
+from holdfast.model import wire
+from holdfast.model.log import Entry, Summary
+from holdfast.model.message import Message
+from holdfast.model.origin import Imported
+from holdfast.model.reply import Call
+
+
+def bring(hf: Holdfast, *paths: Path) -> list[Imported]:
+    return list(hf.import_from(*paths))
+
+
+def only(hf: Holdfast) -> BlockingSession:
+    (session,) = hf.every_session()
+    return hf.session(session.id)
+
+
+def words(session: BlockingSession) -> list[str]:
+    """What is visible, in order."""
+    return [said(entry) for entry in session.seen()]
+
+
+def said(entry: Entry) -> str:
+    body = entry.body
+    if isinstance(body, Message):
+        texts = [getattr(p, "text", "") or getattr(p, "output", "") for p in body.parts]
+        return " ".join(filter(None, texts))
+    return f"Σ {body.text}" if isinstance(body, Summary) else type(body).__name__
+
+
+def log(session: BlockingSession) -> list[tuple[str, bytes, int, str]]:
+    """Everything the log says, but for ids."""
+    return [
+        (entry.native, wire.encode(entry.body), entry.created, entry.model)
+        for entry in session.entries()
+    ]
+
+
+def parts(session: BlockingSession) -> list[Any]:
+    """Every part of every message, and every record of a marker."""
+    bodies = [entry.body for entry in session.entries()]
+    return [p for b in bodies for p in getattr(b, "parts", ()) or getattr(b, "records", ())]
+
+
+def calls_of(hf: Holdfast, session: BlockingSession) -> list[Call]:
+    """What its calls used."""
+    return list(drive(hf.engine.store.calls.calls(session.id)))

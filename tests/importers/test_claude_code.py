@@ -1,0 +1,116 @@
+"""Claude Code's transcripts: the tree, compactions, subagents, and the files of real people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import Holdfast
+from holdfast.importers.claude_code import ClaudeCode
+from holdfast.model.log import Clear, Summary
+from holdfast.model.message import Message, Subtask, ToolResult
+from holdfast.testing.contracts import ImporterContract
+from tests.importers.looking import bring, only, parts, said, words
+from tests.importers.writing import MODEL, SESSION, Transcript, call, story, text
+
+
+@pytest.fixture
+def hf(tmp_path: Path) -> Iterator[Holdfast]:
+    with holdfast.open(tmp_path / "store.db") as opened:
+        yield opened
+
+
+def test_a_subagent_is_a_session_that_its_parent_names(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Have it looked at.")
+    told.reply("msg_1", call("toolu_9", "Task", prompt="Look."))
+    told.result("toolu_9", "All well.", toolUseResult={"agentId": "a1b2", "status": "completed"})
+    agent = Transcript()
+    agent.user("Look.", isSidechain=True, agentId="a1b2", uuid="s1")
+    agent.reply("msg_2", text("All well."), isSidechain=True, agentId="a1b2")
+    home = tmp_path / "p" / SESSION / "subagents"
+    agent.write(home, name="agent-a1b2.jsonl")
+    (home / "agent-a1b2.meta.json").write_text('{"description": "Look at it"}')
+    told.write(tmp_path / "p")
+    bring(hf, tmp_path / "p")
+    child = next(session for session in hf.every_session() if session.parent)
+    parent = hf.session(child.parent)
+    assert (child.title, child.fork) == ("subtask: Look at it", 0)
+    assert [part.session for part in parts(parent) if isinstance(part, Subtask)] == [child.id]
+    assert words(hf.session(child.id)) == ["Look.", "All well."]
+    request = parent.preview(model=MODEL).request("anthropic")
+    assert request["messages"][-1]["content"][0]["type"] == "tool_result"
+
+
+def test_results_that_a_microcompaction_dropped_are_cleared(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Look.")
+    told.reply("msg_1", call("toolu_1", command="ls"))
+    told.result("toolu_1", "much " * 50)
+    told.add("system", subtype="microcompact_boundary",
+             microcompactMetadata={"trigger": "auto", "preTokens": 900, "tokensSaved": 100,
+                                   "compactedToolIds": ["toolu_1", "toolu_nobody"]})  # fmt: skip
+    told.reply("msg_2", text("Seen."))
+    bring(hf, told.write(tmp_path / "p"))
+    (clear,) = [e.body for e in only(hf).entries() if isinstance(e.body, Clear)]
+    assert [(ref.seq, ref.ordinal) for ref in clear.parts] == [(3, 0)]
+    assert (clear.step, clear.tokens_before, clear.tokens_after) == ("microcompact", 900, 800)
+    shown = only(hf).preview(model=MODEL).request("anthropic")
+    assert "much much" not in str(shown)
+    assert isinstance(only(hf).entry(3).body.parts[0], ToolResult)  # type: ignore[union-attr]
+
+
+def test_a_preserved_tail_stays_visible_and_what_hangs_on_it_is_no_rewind(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("One.")
+    told.reply("msg_1", text("Two."))
+    kept = told.user("Three.")
+    tail = told.reply("msg_2", text("Four."))
+    told.compact("One and two.", postTokens=9, preservedMessages={"uuids": [kept, tail]})
+    told.user("Five.", parent=tail)
+    bring(hf, told.write(tmp_path / "p"))
+    assert words(only(hf)) == ["Three.", "Four.", "Σ One and two.", "Five."]
+    (summary,) = [e.body for e in only(hf).entries() if isinstance(e.body, Summary)]
+    assert (summary.kept, summary.trigger, summary.tokens_before) == ((3, 4), "auto", 155_116)
+    assert summary.tokens_after == 9
+
+
+def test_a_file_that_begins_with_a_compaction_begins_with_its_summary(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.compact("What was before.")
+    told.user("On.")
+    bring(hf, told.write(tmp_path / "p"))
+    first, second = only(hf).seen()
+    assert isinstance(first.body, Message)
+    assert first.body.parts[0].text == "What was before."  # type: ignore[union-attr]
+    assert said(second) == "On."
+
+
+def test_a_compaction_without_its_summary_stands_with_an_extract(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Mend src/roof.py, please.")
+    told.reply("msg_1", text("I mended src/roof.py."))
+    told.compact(None)
+    told.user("On.")
+    (report,) = bring(hf, told.write(tmp_path / "p"))
+    assert [problem.what for problem in report.problems] == ["a compaction without its summary"]
+    summary, last = words(only(hf))
+    assert "roof.py" in summary
+    assert last == "On."
+
+
+class TestContract(ImporterContract):
+    def importer(self) -> ClaudeCode:
+        return ClaudeCode()
+
+    def example(self, place: Path) -> Path:
+        return story().write(place)
