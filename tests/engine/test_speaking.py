@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.core.price import cost
 from holdfast.engine.doors import Holdfast
 from holdfast.engine.plugins import provider
 from holdfast.engine.speaking import speak
 from holdfast.engine.threaded import drive
-from holdfast.errors import Denied, Unreachable
+from holdfast.errors import Denied, Throttled, Unreachable
 from holdfast.model.message import Message, ToolCall
-from holdfast.model.reply import Delta
+from holdfast.model.reply import Delta, Usage
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, Think, answer
 
@@ -125,3 +126,45 @@ def test_a_stream_without_a_word_appends_nothing(hf: Holdfast) -> None:
         with pytest.raises(Unreachable):
             spoken(s, server, "anthropic")
         assert s.info.head == 1
+
+
+@pytest.mark.parametrize("format", WHO)
+def test_what_the_provider_says_to_wait_is_waited(hf: Holdfast, format: str) -> None:
+    busy = answer(status=429, error="slow down", headers={"retry-after": "7"})
+    answers = iter([busy, answer(status=503, error="away"), answer("Here I am.")])
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    with StrictServer(lambda asked: next(answers)) as server:
+        s = session(hf, format)
+        s.pause = pause
+        drive(s.user("hello"))
+        spoken(s, server, format)
+    assert waited == [7.0, 1.0]  # as told, then longer than it would have been at first
+
+
+def test_who_asks_for_too_long_a_wait_is_not_waited_for(hf: Holdfast) -> None:
+    busy = answer(status=429, error="come back", headers={"retry-after": "3600"})
+    with StrictServer(lambda asked: busy) as server:
+        s = session(hf, "anthropic")
+        drive(s.user("hello"))
+        with pytest.raises(Throttled) as raised:
+            spoken(s, server, "anthropic")
+        assert raised.value.after == 3600
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("format", WHO)
+def test_usage_is_kept_in_four_buckets_that_do_not_overlap(hf: Holdfast, format: str) -> None:
+    took = Usage(input=1_000, cache_read=400, output=300, reasoning=120)
+    with StrictServer(answer(Think("hm"), "Yes.", usage=took)) as server:
+        s = session(hf, format)
+        drive(s.user("hello"))
+        spoken(s, server, format)
+    (call,) = drive(s.store.calls.newest(s.id))
+    assert (call.usage.input, call.usage.cache_read, call.usage.output) == (1_000, 400, 300)
+    assert call.usage.total == 1_700
+    assert call.price_version
+    assert call.cost == cost(call.usage, hf.catalogue.profile(WHO[format][1]))

@@ -187,3 +187,63 @@ def test_a_key_is_not_sent_in_the_clear(url: str) -> None:
 def test_a_provider_without_an_endpoint_is_told() -> None:
     with pytest.raises(Misuse, match="anthropic, openai, google"):
         HttpTransport("acme", key=KEY)
+
+
+def streamed(url: str, key: str = KEY) -> bytes:
+    made = HttpTransport("anthropic", key=key, url=url, seconds=5)
+    try:
+        flow = drive(made.stream("/v1/messages", b"{}", {}))
+        read = b""
+        while piece := drive(flow.read()):
+            read += piece
+        drive(flow.close())
+        return read
+    finally:
+        made.close()
+
+
+def in_pieces(*pieces: bytes) -> Play:
+    def play(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        for piece in pieces:
+            handler.wfile.write(piece)
+            handler.wfile.flush()
+
+    return play
+
+
+def test_whoever_sends_our_key_back_does_not_spread_it() -> None:
+    for cut in range(1, len(KEY)):
+        told = in_pieces(b"you sent " + KEY[:cut].encode(), KEY[cut:].encode() + b", thanks sk-a")
+        with playing(told) as (url, _):
+            assert streamed(url) == b"you sent [redacted], thanks sk-a"
+
+
+def test_a_refusal_that_names_our_key_is_told_without_it() -> None:
+    said = f'{{"error": {{"message": "invalid key {KEY}"}}}}'.encode()
+    with playing(answering(401, said)) as (url, _):
+        for ask in (asked, streamed):
+            with pytest.raises(Denied) as raised:
+                ask(url)
+            assert KEY not in str(raised.value)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_stream_is_not_redirected_either(status: int) -> None:
+    with (
+        playing(answering(200, b"{}")) as (elsewhere, heard),
+        playing(answering(status, b"", location=f"{elsewhere}/v1/messages")) as (url, _),
+        pytest.raises(Garbled, match=str(status)),
+    ):
+        streamed(url)
+    assert heard == []
+
+
+def test_what_is_on_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with playing(answering(502)) as (proxy, caught), playing(answering(200)) as (url, heard):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy)
+        assert asked(url) == b"{}"
+    assert caught == []
+    assert len(heard) == 1

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from holdfast.core.limits import limit_in
 from holdfast.core.ratelimits import limits_in
+from holdfast.core.secrets import MARK, SHORTEST
 from holdfast.errors import (
     Denied,
     Garbled,
@@ -89,6 +90,7 @@ class HttpTransport:
         self._service = service
         self._url = _origin(url or os.environ.get(service.base) or service.url)
         self._key = key or key_of(provider)
+        self._keys = tuple(filter(None, {self._key, *map(key_of, SERVICES)}))
         self._seconds = seconds
         self._client: Client | None = None
         self.limits: Limits | None = None
@@ -126,7 +128,7 @@ class HttpTransport:
                 finally:
                     answer.close()
                 raise failure(self.provider, answer.status_code, said, answer.headers)
-        return HttpFlow(self.provider, answer, self._seconds)
+        return HttpFlow(self.provider, answer, self._seconds, self._keys)
 
     def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
         known = {self._service.header: f"{self._service.prefix}{self._key}"} if self._key else {}
@@ -155,7 +157,7 @@ class HttpTransport:
             read += chunk
             if len(read) > LARGEST:
                 raise Garbled(f"{self.provider} answers without end", provider=self.provider)
-        return bytes(read)
+        return _Mask(self._keys).over(bytes(read))
 
     def _opened(self) -> Client:
         if self._client is None:
@@ -165,7 +167,10 @@ class HttpTransport:
                 raise Misuse(
                     "asking a provider needs httpx2; pip install 'holdfast[providers]'"
                 ) from absent
-            self._client = Client(follow_redirects=False, timeout=self._seconds)
+            # A proxy of the environment is for the world outside; to it the key would be plain.
+            self._client = Client(
+                follow_redirects=False, timeout=self._seconds, trust_env=not is_local(self._url)
+            )
         return self._client
 
     def close(self) -> None:
@@ -177,19 +182,48 @@ class HttpTransport:
 class HttpFlow:
     """A streamed answer."""
 
-    def __init__(self, provider: str, answer: Response, seconds: float) -> None:
+    def __init__(
+        self, provider: str, answer: Response, seconds: float, keys: tuple[str, ...] = ()
+    ) -> None:
         self._provider, self._answer, self._seconds = provider, answer, seconds
         self._pieces = answer.iter_bytes()
+        self._mask = _Mask(keys)
         self.headers: Mapping[str, str] = answer.headers
 
     async def read(self) -> bytes:
         """The next piece; empty at its end."""
         with _mapped(self._provider, self._seconds):
-            return next(self._pieces, b"")
+            while piece := next(self._pieces, b""):
+                if clean := self._mask.over(piece, more=True):
+                    return clean
+        return self._mask.over(b"")
 
     async def close(self) -> None:
         """Let it go, finished or not."""
         self._answer.close()
+
+
+class _Mask:
+    """Takes our keys out of what is answered: who reflects what was asked must not spread it."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self._keys = [key.encode() for key in keys if len(key) >= SHORTEST]
+        self._held = b""
+
+    def over(self, piece: bytes, *, more: bool = False) -> bytes:
+        """A piece without the keys; where there is more, what may be a beginning of one waits."""
+        clean = self._held + piece
+        for key in self._keys:
+            clean = clean.replace(key, MARK.encode())
+        kept = max((_begun(clean, key) for key in self._keys), default=0) if more else 0
+        self._held = clean[len(clean) - kept :] if kept else b""
+        return clean[: len(clean) - kept]
+
+
+def _begun(text: bytes, key: bytes) -> int:
+    """How many bytes at the end of a text are the beginning of a key."""
+    sizes = range(min(len(key) - 1, len(text)), 0, -1)
+    return next((n for n in sizes if text.endswith(key[:n])), 0)
 
 
 @contextmanager
