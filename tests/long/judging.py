@@ -29,11 +29,14 @@ def judge(
 ) -> Verdict:
     """Look at the log and at the files."""
     with holdfast.open(store) as hf:
-        (info,) = hf.every_session()
-        session = hf.session(info.id)
+        found = list(hf.every_session())
+        if len(found) != 1:
+            told = f"there are {len(found)} sessions"
+            return Verdict(compactions=Counter(), followed={}, wrong=(told,))
+        session = hf.session(found[0].id)
         entries = list(session.entries())
         wrong = [*_said(entries, turns, kept), *_answered(entries, done), *_states(session)]
-        wrong += [f"examined: {finding}" for finding in hf.examine(info.id)]
+        wrong += [f"examined: {finding}" for finding in hf.examine(session.id)]
     return Verdict(
         compactions=Counter(filter(None, map(_compaction, entries))),
         followed=followed(work, turns, done),
