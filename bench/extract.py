@@ -19,7 +19,8 @@ from bench.progress import Stage, silent
 from bench.replay import Transcript
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import extract
-from holdfast.core.ledger import ledger, render, step
+from holdfast.core.ledger.render import render
+from holdfast.core.ledger.stepping import ledger, step
 from holdfast.core.transcript import told
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry

@@ -12,7 +12,8 @@ from holdfast.core.estimate import estimate
 from holdfast.core.extract import HEADING, INDEX, extract
 from holdfast.core.extract import index as listed
 from holdfast.core.extract.pieces import cut, sentences
-from holdfast.core.ledger import ledger, render
+from holdfast.core.ledger.render import render
+from holdfast.core.ledger.stepping import ledger
 from holdfast.model.log import Entry
 from holdfast.model.message import (
     Message,

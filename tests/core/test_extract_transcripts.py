@@ -9,7 +9,9 @@ import pytest
 from bench.replay import Transcript, cuts, transcripts
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import HEADING, INDEX, extract
-from holdfast.core.ledger import ledger, objections, render
+from holdfast.core.ledger.objections import objections
+from holdfast.core.ledger.render import render
+from holdfast.core.ledger.stepping import ledger
 from holdfast.core.transcript import told
 from holdfast.model.log import Entry
 from tests.conftest import SHARED_DATA

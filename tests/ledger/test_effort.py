@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.ledger import ledger
+from holdfast.core.ledger.stepping import ledger
 from holdfast.core.ledger.effort import PAUSE
 from holdfast.model.ledger import Effort
 from holdfast.model.log import Entry

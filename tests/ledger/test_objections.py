@@ -2,7 +2,8 @@
 
 import pytest
 
-from holdfast.core.ledger import ledger, objections
+from holdfast.core.ledger.objections import objections
+from holdfast.core.ledger.stepping import ledger
 from holdfast.model.ledger import Ledger
 from holdfast.model.span import Span
 from tests.ledger.saying import asked, done, ran, said, used

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.ledger import ledger
+from holdfast.core.ledger.stepping import ledger
 from holdfast.model.ledger import Command, Ledger
 from holdfast.model.log import Entry
 from tests.conftest import SHARED_DATA

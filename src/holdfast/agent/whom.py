@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.plugins import catalogue, embedded, has_weights, provider
-from holdfast.engine.surround import led_by
 from holdfast.engine.threaded import drive
 from holdfast.errors import Denied
 from holdfast.model.limits import Limits
@@ -91,6 +90,8 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
 
 def led(session: BlockingSession) -> str:
     """The model that a session was last led by."""
+    from holdfast.engine.surround import led_by
+
     return drive(led_by(session.store.log, session.view()))
 
 

@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.chat import chat
-from holdfast.cli.compacting import compact
-from holdfast.cli.completion import completion
-from holdfast.cli.context import context, explain
-from holdfast.cli.cost import cost, status_line
-from holdfast.cli.count import count
-from holdfast.cli.demo import demo
-from holdfast.cli.doctor import doctor
-from holdfast.cli.erase import erase
 from holdfast.cli.frame import Commands
-from holdfast.cli.help import help_command
-from holdfast.cli.ledger import ledger
-from holdfast.cli.listing import sessions
-from holdfast.cli.mapping import map_command
-from holdfast.cli.models import models
 from holdfast.cli.options import Asked
-from holdfast.cli.pins import pin, unpin
-from holdfast.cli.policies import policy
-from holdfast.cli.recall import recall
-from holdfast.cli.reversing import redo, undo
-from holdfast.cli.run import run
-from holdfast.cli.search import search
-from holdfast.cli.show import show
-from holdfast.cli.verbs import archive, fork, rename
+
+COMMANDS = {
+    "chat": "chat:chat",
+    "run": "run:run",
+    "sessions": "listing:sessions",
+    "show": "show:show",
+    "search": "search:search",
+    "context": "context:context",
+    "explain": "context:explain",
+    "count": "count:count",
+    "map": "mapping:map_command",
+    "cost": "cost:cost",
+    "status-line": "cost:status_line",
+    "models": "models:models",
+    "ledger": "ledger:ledger",
+    "compact": "compacting:compact",
+    "undo": "reversing:undo",
+    "redo": "reversing:redo",
+    "recall": "recall:recall",
+    "pin": "pins:pin",
+    "unpin": "pins:unpin",
+    "policy": "policies:policy",
+    "fork": "verbs:fork",
+    "rename": "verbs:rename",
+    "archive": "verbs:archive",
+    "erase": "erase:erase",
+    "doctor": "doctor:doctor",
+    "demo": "demo:demo",
+    "completion": "completion:completion",
+    "help": "help:help_command",
+}
+"""Where each command is, in the order people meet them; it is imported when it is called."""
 
 
 @click.group(
     cls=Commands,
+    places=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
@@ -48,37 +59,5 @@ def main(ctx: click.Context, store: str | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
-
-for command in (
-    chat,
-    run,
-    sessions,
-    show,
-    search,
-    context,
-    explain,
-    count,
-    map_command,
-    cost,
-    status_line,
-    models,
-    ledger,
-    compact,
-    undo,
-    redo,
-    recall,
-    pin,
-    unpin,
-    policy,
-    fork,
-    rename,
-    archive,
-    erase,
-    doctor,
-    demo,
-    completion,
-    help_command,
-):
-    main.add_command(command)
 
 __all__ = ["main"]

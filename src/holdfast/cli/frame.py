@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
 import click
@@ -35,8 +36,18 @@ class Commands(click.Group):
 
     elsewhere: ClassVar[Mapping[str, str]] = ELSEWHERE
 
+    def __init__(self, *told: Any, places: Mapping[str, str] | None = None, **named: Any) -> None:
+        super().__init__(*told, **named)
+        self._places = places or {}
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order people meet them
+        return [*self._places, *self.commands]  # in the order people meet them
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._places:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = self._places[cmd_name].partition(":")
+        return getattr(import_module(f"holdfast.cli.{module}"), name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from holdfast.core.estimate import estimate
-from holdfast.core.ledger import objections
+from holdfast.core.ledger.objections import objections
 from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.reply import Stop
 from holdfast.model.span import Spans

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from holdfast.core.explain import Absence
 from holdfast.core.toolcalls import ToolState
-from holdfast.engine.explaining import Explained
-from holdfast.engine.recalling import Recalled
 from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import drive, drive_all
-from holdfast.engine.turns import Asking
-from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.ledger import Ledger, Report
@@ -24,6 +19,13 @@ from holdfast.model.reply import Call, Delta
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Provider, Store
+
+if TYPE_CHECKING:
+    from holdfast.core.explain import Absence
+    from holdfast.engine.explaining import Explained
+    from holdfast.engine.recalling import Recalled
+    from holdfast.engine.turns import Asking
+    from holdfast.engine.window import PreparedWindow
 
 
 class BlockingSession:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.core.accept import refusals
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import extract, listing
-from holdfast.core.ledger import render
+from holdfast.core.ledger.render import render
 from holdfast.core.recall import expandable
 from holdfast.core.situation import Situation
 from holdfast.core.summarise import LEAST

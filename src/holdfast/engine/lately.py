@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from holdfast.engine import surround
-from holdfast.engine.surround import Given
+from holdfast.engine.later import later
 from holdfast.model import wire
 from holdfast.model.log import Session
 from holdfast.model.reply import Call
 
 if TYPE_CHECKING:
+    from holdfast.engine import surround
     from holdfast.engine.session import OpenSession
+    from holdfast.engine.surround import Given
+else:
+    surround = later("holdfast.engine.surround")
 
 
 BESIDE = frozenset({"summary", "verify", "notes", "title", "keep-warm"})
@@ -49,13 +52,13 @@ def _answered(call: Call) -> bool:
 
 async def given_of(session: OpenSession, call: Call) -> Given:
     """What a call was given besides the log."""
-    return wire.decode(await session.store.calls.kept(call.session, call.given), Given)
+    return wire.decode(await session.store.calls.kept(call.session, call.given), surround.Given)
 
 
 async def given_now(session: OpenSession, model: str = "") -> Given:
     """What the newest call was given, for the model named or else for the one in use."""
     newest = await newest_call(session)
-    given = await given_of(session, newest) if newest and newest.given else Given()
+    given = await given_of(session, newest) if newest and newest.given else surround.Given()
     view = await session.view()
     led = await surround.led_by(session.store.log, view)
     since = newest is None or newest.head < view.folded.switch  # another policy may hold since

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from holdfast.core.ledger import step
+from holdfast.core.ledger.stepping import step
 from holdfast.core.secrets import redact
 from holdfast.engine import load
 from holdfast.errors import Corrupt

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 from holdfast.core.accept import CHECKED
 from holdfast.core.estimate import estimate
 from holdfast.core.fold import in_force, undone
-from holdfast.core.ledger import objections, retention
+from holdfast.core.ledger.objections import objections
+from holdfast.core.ledger.retention import retention
 from holdfast.core.markers import REVERSIBLE
 from holdfast.core.transcript import told
 from holdfast.engine import load

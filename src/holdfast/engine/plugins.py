@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
@@ -191,6 +190,8 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
     """A built-in adapter by its name, or the entry point of that name."""
     if name in built_in:
         return _load(built_in[name])
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
     others = {point.name: point for point in entry_points(group=f"holdfast.{group}")}
     if name in others:
         return others[name].load()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.core.ledger import retention
+from holdfast.core.ledger.retention import retention
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.load import every_marker
 from holdfast.errors import Misuse

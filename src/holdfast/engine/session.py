@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
 
-from holdfast.core.explain import Absence
-from holdfast.core.ledger import current
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.core.toolcalls import ToolState, tool_states
-from holdfast.engine import deferring, load, pinning, plans, recalling, warming
-from holdfast.engine.explaining import (
-    Explained,
-    explain_now,
-    explain_session,
-    snapshot,
-    why_absent,
-)
-from holdfast.engine.ledgers import Ledgers
-from holdfast.engine.recalling import Recalled
-from holdfast.engine.retained import retained
+from holdfast.engine import load
+from holdfast.engine.later import later
 from holdfast.engine.settings import policy_name
-from holdfast.engine.speaking import speak
-from holdfast.engine.status import status
-from holdfast.engine.streaming import is_stream, listen
-from holdfast.engine.turns import Asking, Turns
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
-from holdfast.engine.window import PreparedWindow
 from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
 from holdfast.model.caps import Caps
@@ -52,7 +37,36 @@ from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
+    from holdfast.core.explain import Absence
+    from holdfast.core.ledger import stepping
+    from holdfast.engine import (
+        deferring,
+        explaining,
+        ledgers,
+        pinning,
+        plans,
+        recalling,
+        retained,
+        speaking,
+        status,
+        streaming,
+        turns,
+        warming,
+    )
     from holdfast.engine.engine import Engine
+    from holdfast.engine.explaining import Explained
+    from holdfast.engine.ledgers import Ledgers
+    from holdfast.engine.recalling import Recalled
+    from holdfast.engine.turns import Asking, Turns
+    from holdfast.engine.window import PreparedWindow
+else:  # what prepares and explains windows is most of the engine, and waits for the first turn
+    stepping = later("holdfast.core.ledger.stepping")
+    deferring, explaining = later("holdfast.engine.deferring"), later("holdfast.engine.explaining")
+    ledgers, pinning = later("holdfast.engine.ledgers"), later("holdfast.engine.pinning")
+    plans, recalling = later("holdfast.engine.plans"), later("holdfast.engine.recalling")
+    retained, speaking = later("holdfast.engine.retained"), later("holdfast.engine.speaking")
+    status, streaming = later("holdfast.engine.status"), later("holdfast.engine.streaming")
+    turns, warming = later("holdfast.engine.turns"), later("holdfast.engine.warming")
 
 
 NO_UPKEEP = Upkeep()
@@ -70,9 +84,7 @@ class OpenSession(Writer):
         upkeep: Upkeep = NO_UPKEEP,
     ) -> None:
         super().__init__(engine, session, on_conflict, spent)
-        self.turns = Turns(self)
         self.visible = Visible(engine.store)
-        self.ledgers = Ledgers(engine.store.log)
         self._viewed: View | None = None
         self.before_fork: tuple[tuple[str, int], Effort] = (("", 0), Effort())
         """What had been done where the session was forked, once that is known."""
@@ -87,6 +99,16 @@ class OpenSession(Writer):
         self._caps, self.held = engine.caps, engine.held
         """What may be spent from here on, and what is held for calls under way."""
         self.again = self._again
+
+    @cached_property
+    def turns(self) -> Turns:
+        """What it does around a call of a model."""
+        return turns.Turns(self)
+
+    @cached_property
+    def ledgers(self) -> Ledgers:
+        """The exact facts of it, at any entry."""
+        return ledgers.Ledgers(self.store.log)
 
     def _again(self) -> OpenSession:
         """The same session as another writer holds it, for work beside the turns."""
@@ -143,8 +165,8 @@ class OpenSession(Writer):
         """
         if isinstance(response, Reply):
             return await self.turns.record(response, format, key=key)
-        if is_stream(response):
-            return await listen(self, response, hear, format=format, key=key)
+        if streaming.is_stream(response):
+            return await streaming.listen(self, response, hear, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)
 
     async def speak(
@@ -155,7 +177,7 @@ class OpenSession(Writer):
         **given: Unpack[Asking],
     ) -> Entry:
         """Prepare the window, send it to a provider, and append what comes back as it streams."""
-        return await speak(self, provider, hear, options, **given)
+        return await speaking.speak(self, provider, hear, options, **given)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""
@@ -191,12 +213,12 @@ class OpenSession(Writer):
         """The exact facts of the session, computed from its log."""
         view = await self.view()
         summaries = await load.summaries(self.store.log, view)
-        return current(await self.ledgers.at(self.id, view.last, summaries))
+        return stepping.current(await self.ledgers.at(self.id, view.last, summaries))
 
     async def retention(self, marker: str | int = "") -> Report:
         """What a summary that stands kept of every item of the ledger; of the newest, if none is
         named."""
-        return await retained(self, marker)
+        return await retained.retained(self, marker)
 
     async def recall(self, handle: str | int, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""
@@ -312,7 +334,7 @@ class OpenSession(Writer):
 
         With `against`, the entry of another call, also where the two requests part.
         """
-        return await explain_session(self, entry, against, **given)
+        return await explaining.explain_session(self, entry, against, **given)
 
     async def warm_in(self) -> int | None:
         """In how many ms its cache is to be kept warm, as its policy says; None where it is not."""
@@ -325,19 +347,19 @@ class OpenSession(Writer):
 
     async def status(self) -> dict[str, Any]:
         """The state of its window and its cost, in the words of status-line scripts."""
-        return await status(self)
+        return await status.status(self)
 
     async def snapshot(self) -> BudgetSnapshot:
         """The state of the window for display, as of the last call."""
-        return await snapshot(self)
+        return await explaining.snapshot(self)
 
     async def explain_now(self, model: str = "") -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
-        return await explain_now(self, model)
+        return await explaining.explain_now(self, model)
 
     async def why_absent(self, entry: str) -> Absence:
         """Which marker keeps an entry out of the window."""
-        return await why_absent(self, entry)
+        return await explaining.why_absent(self, entry)
 
     async def size(self) -> int:
         """How many bytes its own entries hold, without what it shares with its parent."""

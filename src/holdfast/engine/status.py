@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -23,6 +22,8 @@ LARGE = 200_000
 
 async def status(session: OpenSession) -> dict[str, Any]:
     """What a script gets on its standard input; the share is that of the last call's input."""
+    from importlib.metadata import version
+
     call = await newest_call(session)
     usage = call.last if call else None
     model = (call.model if call else "") or session.info.model

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -14,8 +15,8 @@ import apsw
 
 from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
 from holdfast.failpoints import failpoint
+from holdfast.ports import Care
 from holdfast.stores.backups import damaged, directory, discard
-from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import SCHEMA, FtsSearch
 from holdfast.stores.location import OURS, file_at, foreign, make_private, owner_of
 from holdfast.stores.migrations import migrate
@@ -335,7 +336,13 @@ class SqliteStore:
         self.search = FtsSearch(db)
         self.jobs = SqlJobs(db)
         self.imports = SqlImports(db)
-        self.care = SqliteCare(db)
+
+    @cached_property
+    def care(self) -> Care:
+        """What keeps it healthy: much code, which hardly anybody needs."""
+        from holdfast.stores.care import SqliteCare
+
+        return SqliteCare(self.db)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, vfs: str | None = None) -> SqliteStore:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from holdfast.core.extract.pieces import EARLIER, Piece, by_line, quotations
-from holdfast.core.ledger import objections
 from holdfast.core.ledger.matching import plain
+from holdfast.core.ledger.objections import objections
 from holdfast.model.ledger import Ledger
 
 STALE: Final = ("status", "file-state")

@@ -25,8 +25,8 @@ from holdfast.core.extract.choosing import choose
 from holdfast.core.extract.names import PRINTED, SAID, Names, is_public, values
 from holdfast.core.extract.pieces import ASKED, Piece, pieces, quotations
 from holdfast.core.extract.standing import standing
-from holdfast.core.ledger import current
 from holdfast.core.ledger.matching import plain
+from holdfast.core.ledger.stepping import current
 from holdfast.core.text import searchable
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry
