@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 import holdfast
-from holdfast.cli import main
 from holdfast.cli.frame import ending
+from holdfast.cli.listing import sessions
 from tests.cli.running import program, run
 
 
@@ -161,7 +161,7 @@ def test_what_nobody_expected_is_short_unless_asked(monkeypatch: pytest.MonkeyPa
     def fail(**_: object) -> None:
         raise ValueError("of all things \x1b[2J")
 
-    monkeypatch.setattr(main.commands["sessions"], "callback", fail)
+    monkeypatch.setattr(sessions, "callback", fail)
     done = run("sessions")
     assert done.exit_code == 1
     assert "ValueError: of all things ␛" in done.stderr

@@ -41,8 +41,8 @@ def test_a_place_that_is_no_directory_is_refused(work: Path) -> None:
 
 def test_without_the_extra_it_says_how_to_get_it(work: Path) -> None:
     hidden = work.parent / "hidden"
-    (hidden / "tree_sitter").mkdir(parents=True)
-    (hidden / "tree_sitter/__init__.py").write_text("raise ImportError('not here')\n")
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['tree_sitter'] = None\n")
     path = f"{hidden}:{':'.join(one for one in sys.path if one)}"
     done = program("map", str(work), PYTHONPATH=path)
     assert done.returncode == 1

@@ -25,8 +25,10 @@ def walk(command: click.Command, name: str) -> Iterator[str]:
     if not isinstance(command, click.Group):
         yield name
         return
-    for word, child in command.commands.items():
-        if not child.hidden:
+    context = click.Context(command)
+    for word in command.list_commands(context):
+        child = command.get_command(context, word)
+        if child and not child.hidden:
             yield from walk(child, f"{name} {word}")
 
 

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.core.ledger.stepping import ledger
 from holdfast.core.ledger.requests import prose
 from holdfast.core.ledger.rules import Kind
+from holdfast.core.ledger.stepping import ledger
 from holdfast.core.ledger.wishes import wishes
 from holdfast.model.ledger import Request
 from holdfast.model.log import Entry

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.ledger.stepping import ledger
 from holdfast.core.ledger.effort import PAUSE
+from holdfast.core.ledger.stepping import ledger
 from holdfast.model.ledger import Effort
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Patch, ToolCall, ToolResult, assistant, tool, user

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.ledger import mentions
+from holdfast.core.ledger.known import Known
 from holdfast.core.ledger.objections import objections
 from holdfast.core.ledger.stepping import ledger
-from holdfast.core.ledger.known import Known
 from holdfast.core.text import searchable_body
 from holdfast.model.ledger import Ledger
 from holdfast.model.message import Message, SummaryText

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.estimate import estimate
-from holdfast.core.ledger.render import render
+from holdfast.core.ledger.render import SECTIONS, render
 from holdfast.core.ledger.retention import retention
 from holdfast.core.ledger.stepping import ledger
-from holdfast.core.ledger.render import SECTIONS
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Rewind
 from holdfast.model.message import assistant

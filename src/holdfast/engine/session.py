@@ -20,13 +20,7 @@ from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
 from holdfast.model.caps import Caps
 from holdfast.model.ledger import Effort, Ledger, Report
-from holdfast.model.log import (
-    Context,
-    Entry,
-    Rewind,
-    Session,
-    Switch,
-)
+from holdfast.model.log import Context, Entry, Rewind, Session, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
 from holdfast.model.reply import Call, Delta, Reply
