@@ -108,8 +108,7 @@ def importer(name: str) -> Importer:
 
 def importers() -> tuple[str, ...]:
     """The programs whose transcripts can be read."""
-    others = (point.name for point in entry_points(group="holdfast.importers"))
-    return tuple(dict.fromkeys((*IMPORTERS, *others)))
+    return tuple(dict.fromkeys((*IMPORTERS, *_others("importers"))))
 
 
 def count_stream(chunks: Iterable[str], vocabulary: str) -> Count:
@@ -190,14 +189,19 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
     """A built-in adapter by its name, or the entry point of that name."""
     if name in built_in:
         return _load(built_in[name])
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
-
-    others = {point.name: point for point in entry_points(group=f"holdfast.{group}")}
+    others = _others(group)
     if name in others:
         return others[name].load()
     known = (*built_in, *others)
     near = tuple(get_close_matches(name, known, 1))
     raise Unknown(kind, name, near, f"there are {', '.join(known)}")
+
+
+def _others(group: str) -> dict[str, Any]:
+    """The entry points of a group, by name."""
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    return {point.name: point for point in entry_points(group=f"holdfast.{group}")}
 
 
 def _load(where: str) -> Any:
