@@ -87,7 +87,7 @@ LOOKS = (
     "show last", "show last --json", "context last", "context last --json", "explain last",
     "explain last --json", "ledger last", "ledger last --json", "cost", "cost --json",
     "status-line last", "sessions --json", "search keys", "compact last", "undo last",
-    "recall 1 --session last", "policy", "models --json", "doctor", "doctor --json",
+    "recall last 1", "policy list", "models --json", "doctor", "doctor --json",
 )  # fmt: skip
 
 
