@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import holdfast
 from holdfast.core.transcript import told
+from holdfast.core.truncate import SHORTEST, Cap, narrowed
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Summary
@@ -193,3 +196,28 @@ def test_numbers_without_end_are_answered(hf: Holdfast, said: str) -> None:
     told = s.answer(ToolCall("c", name, said))
     assert told is not None
     assert told.error
+
+
+def test_many_results_of_one_reply_stay_each_in_part(hf: Holdfast) -> None:
+    s = hf.session(model="gpt-4")  # 8,192 tokens
+    s.user("Read all ten.")
+    calls = [ToolCall(f"c{n}", "read", f'{{"path": "{n}.txt"}}') for n in range(10)]
+    s.append(assistant(*calls))
+    texts = [f"first of {n} " + "word " * (1_500 if n else 3) + f"last of {n}" for n in range(10)]
+    s.append(tool(*(ToolResult(c.id, t) for c, t in zip(calls, texts, strict=True))))
+    window = s.window()
+    shown = [p for b in window.blocks for p in b.parts if isinstance(p, ToolResult)]
+    assert [p.output.split(" word")[0] for p in shown] == [f"first of {n}" for n in range(10)]
+    assert shown[0].output == texts[0]
+    assert all(p.output.endswith(f"last of {n}") for n, p in enumerate(shown))
+    assert s.view().folded.summaries == ()
+
+
+@given(st.lists(st.integers(0, 9_000), min_size=1, max_size=40), st.integers(3_000, 20_000))
+def test_outputs_that_share_a_message_share_its_bound(counts: list[int], room: int) -> None:
+    each = narrowed(counts, Cap(tokens=4_000, together=room)).tokens
+    assert sum(min(count, each) for count in counts) <= max(room, SHORTEST * len(counts))
+    if sum(min(count, 4_000) for count in counts) <= room:
+        assert each == 4_000
+    else:
+        assert sum(min(count, each + 1) for count in counts) + len(counts) > room

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.core.boundary import boundaries
 from holdfast.core.count import MESSAGE
-from holdfast.core.truncate import Cap, weight_shown
+from holdfast.core.truncate import Cap, narrowed, weight_shown
 from holdfast.model.log import Entry, Head, PartRef, kind_of
 from holdfast.model.message import Message, Text
 from holdfast.model.window import Block
@@ -53,9 +53,11 @@ class Scale:
             return 0
         if head.seq in self._touched or (self._cap and "tool_result" in head.kinds):
             places = range(len(head.counts))
+            results = [head.counts[n] for n in places if head.kinds[n : n + 1] == ("tool_result",)]
+            cap = narrowed(results, self._cap)
             return MESSAGE + sum(
                 _note(head.kinds[place]) if PartRef(head.seq, place) in self._cleared
-                else weight_shown(head, place, self._cap)
+                else weight_shown(head, place, cap)
                 for place in places
             )  # fmt: skip
         return sum(head.counts) + MESSAGE

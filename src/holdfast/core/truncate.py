@@ -7,7 +7,7 @@ Rule 3: the cost of cutting is that of what stays, not of what was there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +30,8 @@ class Cap(Struct, frozen=True, kw_only=True):
     """How much of one output is shown, for one model; 0 is no bound."""
 
     tokens: int = 0
+    together: int = 0
+    """All outputs of one message together, in tokens."""
     characters: int = 0
     size: int = 0
     lines: int = 0
@@ -41,7 +43,7 @@ class Cap(Struct, frozen=True, kw_only=True):
         return not (self.characters or self.size or self.lines)
 
     def __bool__(self) -> bool:
-        return bool(self.tokens or self.characters or self.size or self.lines)
+        return bool(self.tokens or self.together or self.characters or self.size or self.lines)
 
 
 def cap(policy: Policy, profile: Profile) -> Cap:
@@ -56,6 +58,7 @@ def cap(policy: Policy, profile: Profile) -> Cap:
         tokens = min(tokens or share, share)
     return Cap(
         tokens=tokens,
+        together=int(profile.window * rule.together),
         characters=int(rule.characters * rule.slack),
         size=size,
         lines=int(rule.lines * rule.slack),
@@ -70,6 +73,8 @@ def shown(entry: Entry, bounds: Cap) -> Entry:
         return entry
     if bounds.by_tokens and sum(entry.counts) <= bounds.tokens:
         return entry  # no part of it can be longer
+    results = [_count(entry, n) for n, part in enumerate(body.parts) if type(part) is ToolResult]
+    bounds = narrowed(results, bounds)
     parts = [
         _part(part, Handle(entry.id, place), _count(entry, place), bounds)
         for place, part in enumerate(body.parts)
@@ -81,6 +86,20 @@ def shown(entry: Entry, bounds: Cap) -> Entry:
         for place, part in enumerate(parts)
     )
     return replace(entry, body=Message(body.role, tuple(parts)), counts=counts)
+
+
+def narrowed(counts: Sequence[int], bounds: Cap) -> Cap:
+    """The bounds of each of several outputs that share a message: the long ones give way."""
+    most = bounds.tokens or sum(counts)
+    if not bounds.together or sum(min(count, most) for count in counts) <= bounds.together:
+        return bounds
+    left = bounds.together
+    for several, count in zip(range(len(counts), 0, -1), sorted(counts), strict=True):
+        if count > left // several:
+            most = min(most, max(left // several, SHORTEST))
+            break
+        left -= count
+    return replace(bounds, tokens=most)
 
 
 def weight_shown(head: Head, place: int, bounds: Cap) -> int:

@@ -35,6 +35,8 @@ class Truncate(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unk
     """A share of the model's window, in tokens."""
     least: int = 0
     """A share never means fewer tokens than this."""
+    together: float = 0.0
+    """All outputs that one message brings have this share of the window, at most."""
     characters: int = 0
     size: int = 0
     """In bytes."""
