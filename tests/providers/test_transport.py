@@ -159,9 +159,17 @@ def test_numbers_ride_along() -> None:
     slow = failure("openai", 429, b"{}", {"retry-after": "2.5"})
     assert isinstance(slow, Throttled)
     assert slow.after == 2.5
-    other = failure("openai", 429, b"{}", {"retry-after": "Sun, 15 Nov 2026 12:00:00 GMT"})
-    assert isinstance(other, Throttled)
-    assert other.after is None
+    gone = failure("openai", 429, b"{}", {"retry-after": "Sun, 15 Nov 2020 12:00:00 GMT"})
+    later = failure("openai", 503, b"{}", {"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"})
+    assert isinstance(gone, Throttled)
+    assert gone.after == 0
+    assert isinstance(later, Throttled)
+    assert (later.after or 0) > 60
+    for odd in ("soon", "", "Sun, 99 Nov"):
+        other = failure("openai", 429, b"{}", {"retry-after": odd})
+        assert isinstance(other, Throttled)
+        assert other.after is None
+        assert isinstance(failure("openai", 503, b"{}", {"retry-after": odd}), Unreachable)
 
 
 def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -274,8 +275,9 @@ def failure(provider: str, status: int, body: bytes, headers: Mapping[str, str])
     said = f"{provider} says {status}: {words}"
     if status in (401, 403):
         return Denied(f"{said}; check the key", **told)
-    if status == 429:
-        return Throttled(f"{said}; wait, then try again", after=_seconds(headers), **told)
+    after = _seconds(headers)
+    if status == 429 or (status >= 500 and after is not None):
+        return Throttled(f"{said}; wait, then try again", after=after, **told)
     if status >= 500 or status == 408:
         return Unreachable(f"{said}; try again", **told)
     if status == 413 or (400 <= status < 500 and _too_long(words)):
@@ -304,7 +306,13 @@ def _words(body: bytes) -> str:
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
+    """How long to wait, told in seconds or as a date."""
+    told = headers.get("retry-after", "")
     try:
-        return max(float(headers["retry-after"]), 0.0)
-    except (KeyError, ValueError):
+        return max(float(told), 0.0)
+    except ValueError:
+        pass
+    try:
+        return max(parsedate_to_datetime(told).timestamp() - time.time(), 0.0)
+    except (ValueError, TypeError):
         return None
