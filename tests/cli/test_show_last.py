@@ -71,8 +71,8 @@ def test_what_comes_before_is_not_read(long: str, monkeypatch: pytest.MonkeyPatc
     read: list[int] = []
     plain = SqlLog.read
 
-    async def watched(self, session, spans, *, limit=256):  # type: ignore[no-untyped-def]
-        found = await plain(self, session, spans, limit=limit)
+    async def watched(self, session, spans, **more):  # type: ignore[no-untyped-def]
+        found = await plain(self, session, spans, **more)
         read.extend(entry.seq for entry in found)
         return found
 

@@ -1,4 +1,4 @@
-"""Runs the blocks of one page in order, in a directory and with a store of their own."""
+"""Runs the blocks of one page in order, in a home and with a store of their own."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.docs.pages import Block, Command, commands
+from tests.importers.writing import story
 
 SECONDS = 120
 STATUS = "==status=="
@@ -31,6 +32,7 @@ def run_page(found: list[Block], folder: Path) -> None:
     work = folder / "work"
     work.mkdir(parents=True)
     environment = surroundings(folder)
+    story().write(folder / ".claude" / "projects" / "-home-me-project")
     for group in groups([block for block in found if block.runs]):
         if group[0].language == "python":
             run_python(group, work, environment)

@@ -13,6 +13,7 @@ COMMANDS = {
     "sessions": "listing:sessions",
     "show": "show:show",
     "search": "search:search",
+    "import": "importing:import_command",
     "context": "context:context",
     "explain": "context:explain",
     "count": "count:count",

@@ -18,6 +18,7 @@ from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.costs import By, Costs
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.importing import Source
 from holdfast.engine.plugins import measured, open_store
 from holdfast.engine.settings import settings
 from holdfast.engine.threaded import (
@@ -139,13 +140,23 @@ class Holdfast:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
         return drive(self.engine.catch_up(limit))
 
-    def import_from(
-        self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+    def transcripts(self, *paths: str | PathLike[str], agents: Sequence[str] = ()) -> list[Source]:
+        """Transcripts of other programs: at these paths, or in the usual places if none."""
+        return drive(self.engine.transcripts(*paths, agents=agents))
+
+    def import_sources(
+        self, sources: Sequence[Source], *, fresh: bool = False
     ) -> Iterator[Imported]:
-        """Import transcripts of other programs: files, directories, or the usual places if none.
+        """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
         What was imported before is not imported again; what has been added to it is.
         """
+        return drive_all(self.engine.import_sources(sources, fresh=fresh))
+
+    def import_from(
+        self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+    ) -> Iterator[Imported]:
+        """Find transcripts and import them, one after the other; what each has brought."""
         return drive_all(self.engine.import_from(*paths, agents=agents))
 
     def examinable(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
-from holdfast.engine.importing import find, run, usual
+from holdfast.engine.importing import Source, find, run, usual
 from holdfast.engine.plugins import catalogue, counter
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
@@ -249,16 +249,28 @@ class Engine:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
         return await self.store.search.catch_up(limit)
 
-    async def import_from(
+    async def transcripts(
         self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+    ) -> list[Source]:
+        """Transcripts of other programs: at these paths, or in the usual places if none."""
+        places = [Path(path) for path in paths] or list(usual(Path.home(), agents))
+        return await self.aside(lambda: list(find(places, agents)))
+
+    async def import_sources(
+        self, sources: Sequence[Source], *, fresh: bool = False
     ) -> AsyncIterator[Imported]:
-        """Import transcripts of other programs: files, directories, or the usual places if none.
+        """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
         What was imported before is not imported again; what has been added to it is.
         """
-        places = [Path(path) for path in paths] or list(usual(Path.home()))
-        sources = await self.aside(lambda: list(find(places, agents)))
-        async for report in run(self, sources):
+        async for report in run(self, sources, fresh=fresh):
+            yield report
+
+    async def import_from(
+        self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+    ) -> AsyncIterator[Imported]:
+        """Find transcripts and import them, one after the other; what each has brought."""
+        async for report in self.import_sources(await self.transcripts(*paths, agents=agents)):
             yield report
 
     async def examinable(self) -> tuple[str, ...]:

@@ -48,6 +48,9 @@ AT_ONCE = 64
 
 MOST_FILES = 1_000_000
 
+RESTED = 10.0
+"""A file that was not written for so long holds no half reply, in seconds."""
+
 TRIES = 3
 """How often a source is begun again because somebody else writes the same session."""
 
@@ -66,9 +69,9 @@ class Source(Struct, frozen=True):
         return str(Path(self.root) / self.name)
 
 
-def usual(home: Path) -> Iterator[Path]:
+def usual(home: Path, wanted: Sequence[str] = ()) -> Iterator[Path]:
     """The places that exist where programs usually keep their transcripts."""
-    for name in importers():
+    for name in wanted or importers():
         for place in importer(name).places():
             if (home / place).exists():
                 yield home / place
@@ -143,8 +146,11 @@ class Importing:
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
 
-    async def run(self, *, again: bool = False) -> Imported:
-        """Import what is new; with `again` also where the source looks as it did."""
+    async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
+        """Import what is new; with `again` also where the source looks as it did.
+
+        With `fresh`, a reply that may still grow waits until the file has rested for a while.
+        """
         source = self._source
         report = Imported(path=source.path, importer=source.importer, size=source.size)
         try:
@@ -154,18 +160,21 @@ class Importing:
         for attempt in range(TRIES):
             with closing(FileMaterial(root, source.name, self._bounds)) as self.material:
                 try:
-                    return await self._once(self.material, report, again)
+                    return await self._once(self.material, report, again, fresh)
                 except Conflict:
                     if attempt == TRIES - 1:
                         raise
                     report = Imported(path=source.path, importer=source.importer, size=source.size)
         return report
 
-    async def _once(self, material: FileMaterial, report: Imported, again: bool) -> Imported:
+    async def _once(
+        self, material: FileMaterial, report: Imported, again: bool, fresh: bool
+    ) -> Imported:
         imports = self._engine.store.imports
         if not again and material.same(await imports.look(material.path)):
             report.unchanged = True
             return report
+        growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
         told = iter(self._importer.read(material))
@@ -174,11 +183,11 @@ class Importing:
                 if isinstance(item, Begun):
                     current = sessions.get(item.native) or await self._begin(item, report)
                     sessions[item.native] = current
-                else:
+                elif not (growing and isinstance(item, Said) and item.open):
                     await _give(item, current, report)
         made = [id for one in sessions.values() if (id := await one.finish())]
         report.sessions = tuple(dict.fromkeys(made))
-        if made:
+        if made and not growing:
             await imports.mark(material.path, material.look(), made)
         return report
 
@@ -245,11 +254,13 @@ def in_order(sources: Iterable[Source]) -> list[Source]:
     return sorted(sources, key=key)
 
 
-async def run(engine: Engine, sources: Iterable[Source]) -> AsyncIterator[Imported]:
+async def run(
+    engine: Engine, sources: Iterable[Source], *, fresh: bool = False
+) -> AsyncIterator[Imported]:
     """Import these sources, one after the other; what each has brought."""
     for source in in_order(sources):
         try:
-            yield await Importing(engine, source).run()
+            yield await Importing(engine, source).run(fresh=fresh)
         except HoldfastError as error:
             report = Imported(path=source.path, importer=source.importer, size=source.size)
             yield _trouble(report, Problem(str(error)))

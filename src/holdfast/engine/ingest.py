@@ -19,6 +19,7 @@ from holdfast.model import wire
 from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
 from holdfast.model.message import Message, Part, Subtask, SummaryText, ToolResult
 from holdfast.model.origin import Imported
+from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 from holdfast.model.span import Span
 from holdfast.model.store import Changes
@@ -47,6 +48,7 @@ class Ingest:
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
+        self._profiles: dict[str, Profile] = {}
         self._notes: list[Noted] = []
         self._any = False
         """Whether anything was said yet."""
@@ -196,8 +198,8 @@ class Ingest:
         """What a call of a model used."""
         if not self._trail.loose.new(b"call", wire.encode([told.request, told.usage])):
             return
-        profile = self._engine.catalogue.profile(told.model) if told.model else None
-        price = cost(told.usage, profile) if profile else None
+        profile = self._profile(told.model) if told.model else None
+        price = cost(told.usage, profile, told.iterations, self._profile) if profile else None
         name = told.request or wire.encode([told.started, told.usage]).decode()
         self._calls.append(
             Call(
@@ -218,6 +220,11 @@ class Ingest:
             )
         )
         self._report.calls += 1
+
+    def _profile(self, model: str) -> Profile:
+        if model not in self._profiles:
+            self._profiles[model] = self._engine.catalogue.profile(model)
+        return self._profiles[model]
 
     async def kept(self, told: Kept) -> None:
         """A record that has no other place."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
@@ -117,6 +118,13 @@ class FileMaterial:
         except ValueError:
             return False
         return look == _looked({name: self._look(name) for name in names})
+
+    def age(self) -> float:
+        """How long ago the file was last written, in seconds."""
+        try:
+            return time.time() - self.root.stat(self.name).st_mtime
+        except (OSError, Unsafe):
+            return 0.0
 
     def _look(self, name: str) -> str:
         try:

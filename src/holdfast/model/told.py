@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from holdfast.model.log import Trigger
 from holdfast.model.message import Message, Part, Record
-from holdfast.model.reply import Stop, Usage
+from holdfast.model.reply import Iteration, Stop, Usage
 
 Severity = Literal["damaged", "unknown", "notice"]
 """Could not be read; was read, but is of a kind nobody knows; is only worth knowing."""
@@ -104,7 +104,7 @@ class Called(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ended: int | None = None
     provider: str = ""
     model: str = ""
-    iterations: tuple[Usage, ...] = ()
+    iterations: tuple[Iteration, ...] = ()
     stop: Stop | None = None
     cause: str = "turn"
 

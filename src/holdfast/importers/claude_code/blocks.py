@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from holdfast.codecs.anthropic.blocks import parts as decoded
-from holdfast.codecs.anthropic.raw import Garbled, fields, items
+from holdfast.codecs.anthropic.raw import Garbled, fields, items, written
+from holdfast.codecs.anthropic.raw import words as text
 from holdfast.model.message import Media, Message, Part, Text, ToolResult, opaque
 from holdfast.model.pictures import dimensions
 
@@ -20,7 +21,12 @@ REMINDER = "system-reminder"
 """What is told to the model, and not by the user."""
 
 
-def replied(data: bytes, model: str) -> list[Part]:
+def nameless(uuid: str) -> str:
+    """The id of a call whose own is missing, by the record that makes it."""
+    return f"call-{uuid}"
+
+
+def replied(data: bytes, model: str, uuid: str) -> list[Part]:
     """What a model said, as its own codec reads it, from the bytes of a record."""
     try:
         content = fields(fields(data)["message"]).get("content", b"[]")
@@ -29,18 +35,24 @@ def replied(data: bytes, model: str) -> list[Part]:
         blocks = items(content)
     except (Garbled, KeyError, msgspec.DecodeError):
         return []
-    return [part for block in blocks for part in _parts(block, model)]
+    return [part for block in blocks for part in _parts(block, model, uuid)]
 
 
-def _parts(block: bytes, model: str) -> tuple[Part, ...]:
+def _parts(block: bytes, model: str, uuid: str) -> tuple[Part, ...]:
     try:
-        return decoded(fields(block), model)
+        members = fields(block)
+        if text(members.get("type")) == "tool_use" and not text(members.get("id")):
+            members["id"] = written(nameless(uuid))
+        return decoded(members, model)
     except Garbled:
         return (opaque(OWNER, "unreadable", block, model),)
 
 
-def asked(content: Any, *, meta: bool = False) -> list[Message]:
-    """What stands in a user's record: answers of tools, and words and pictures beside them."""
+def asked(content: Any, *, meta: bool = False, answers: str = "") -> list[Message]:
+    """What stands in a user's record: answers of tools, and words and pictures beside them.
+
+    `answers` is the call that an answer is to where it does not say.
+    """
     if type(content) is str:
         return [Message("user", (words(content, meta),))]
     results: list[Part] = []
@@ -49,7 +61,7 @@ def asked(content: Any, *, meta: bool = False) -> list[Message]:
         if type(block) is not dict:
             said += [words(block, meta)] if type(block) is str else []
         elif block.get("type") == "tool_result":
-            results.append(result(block))
+            results.append(result(block, answers))
         else:
             said += shown(block, meta)
     made = [Message("tool", tuple(results))] if results else []
@@ -70,7 +82,7 @@ def shown(block: dict[str, Any], meta: bool) -> list[Part]:
     return [found] if found else []
 
 
-def result(block: dict[str, Any]) -> ToolResult:
+def result(block: dict[str, Any], answers: str = "") -> ToolResult:
     """What a tool answered."""
     content = block.get("content")
     texts = [content] if type(content) is str else []
@@ -81,7 +93,7 @@ def result(block: dict[str, Any]) -> ToolResult:
         elif type(inner) is dict and (found := media(inner)):
             pictures.append(found)
     return ToolResult(
-        call=_text(block, "tool_use_id"),
+        call=_text(block, "tool_use_id") or answers,
         output="\n".join(texts),
         error=block.get("is_error") is True,
         media=tuple(pictures),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 from holdfast.codecs.anthropic.decode import stop_of, used
 from holdfast.importers.claude_code.attachments import injected
-from holdfast.importers.claude_code.blocks import OWNER, asked, replied, thinned
+from holdfast.importers.claude_code.blocks import OWNER, asked, nameless, replied, thinned
 from holdfast.importers.jsonl import Found, milliseconds, rest, whole
 from holdfast.model import wire
 from holdfast.model.log import Trigger
@@ -67,7 +66,7 @@ class Strand:
         self.subagents: dict[str, str] = {}
         """The sessions of subagents, by what they were asked."""
         self._entries: dict[str, int] = {}
-        self._seen: set[bytes] = set()
+        self._seen: set[int] = set()
         self._natives: list[str] = []
         self._turns: list[int] = []
         self._head = -1
@@ -104,7 +103,7 @@ class Strand:
 
     def _repeated(self, found: Found) -> bool:
         """Whether the very same record was there before."""
-        print = blake2b(found.data, digest_size=8).digest()
+        print = hash(found.data)
         known = print in self._seen
         self._seen.add(print)
         return known
@@ -172,7 +171,7 @@ class Strand:
         self._add(self._reply, found, message)
 
     def _add(self, reply: Reply, found: Found, message: dict[str, Any]) -> None:
-        parts = replied(found.data, reply.model)
+        parts = replied(found.data, reply.model, found.text("uuid"))
         reply.parts += parts
         reply.records.append(rest(AGENT, "assistant", found, "message", "content"))
         reply.completed = milliseconds(found.fields.get("timestamp")) or reply.created
@@ -190,7 +189,8 @@ class Strand:
             yield from self._finish()
             yield from self._compacted(found, content)
             return
-        said = asked(content, meta=found.fields.get("isMeta") is True)
+        call = nameless(found.text("sourceToolAssistantUUID") or found.text("parentUuid"))
+        said = asked(content, meta=found.fields.get("isMeta") is True, answers=call)
         if not said:
             yield from self._behind(found, "user")
             return
@@ -368,7 +368,7 @@ def _first_call(message: Message) -> str:
 
 
 def _weight(usage: dict[str, Any]) -> int:
-    return used(usage)[0].total
+    return sum(_count(value) for name, value in usage.items() if name.endswith("_tokens"))
 
 
 def _count(value: Any) -> int:

@@ -1,0 +1,105 @@
+"""`holdfast import`: finding, importing, reporting, watching."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import program, run, values
+from tests.importers.writing import SESSION, Transcript, story, text
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own: nobody's transcripts are looked for."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_the_usual_places_are_found_by_themselves(home: Path) -> None:
+    story().write(home / ".claude" / "projects" / "-home-me-project")
+    done = run("import")
+    assert done.exit_code == 0, done.output
+    assert f"{SESSION}.jsonl" in done.stdout
+    assert "1 file · 1 session · 13 entries new · 1 compaction · 0 problems" in done.stdout
+    (session,) = values("sessions")
+    assert session["title"] == "The roof"
+    assert "1 file · 1 unchanged · 0 sessions · 0 entries new" in run("import").stdout
+
+
+def test_nothing_in_the_usual_places_is_said() -> None:
+    done = run("import")
+    assert done.exit_code != 0
+    assert "name a file or a directory" in done.stderr
+
+
+def test_a_report_tells_every_problem_with_its_line(tmp_path: Path) -> None:
+    path = story().write(tmp_path / "p")
+    path.write_bytes(path.read_bytes() + b'{"type": "half\n')
+    lines = len(path.read_bytes().splitlines())
+    done = run("import", str(path))
+    assert f"{path}:{lines}: is no JSON" in done.stdout
+    assert "Kept as they are, beside what was said:" in done.stdout
+    path.touch()
+    (report,) = values("import", str(path))
+    assert report["problems"] == [
+        {"line": lines, "what": report["problems"][0]["what"], "severity": "damaged"}
+    ]
+    assert report["importer"] == "claude-code"
+    assert (report["entries"], report["unchanged"], report["troubles"]) == (0, False, 1)
+    assert report["kept"]["progress"] == 1
+
+
+def test_only_the_program_that_is_named_is_imported(tmp_path: Path) -> None:
+    story().write(tmp_path / "p")
+    assert len(values("import", str(tmp_path / "p"), "--agent", "claude-code")) == 1
+    done = run("import", str(tmp_path / "p"), "--agent", "claude")
+    assert "claude-code" in done.stderr
+
+
+def test_what_a_transcript_holds_cannot_act_on_a_terminal(tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Hello.")
+    told.bare(type="\x1b[31mred", sessionId=SESSION)
+    told.write(tmp_path / "p\x1b[0m")
+    done = program("import", str(tmp_path / "p\x1b[0m"))
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+
+
+def test_an_imported_session_is_shown_and_found(tmp_path: Path) -> None:
+    run("import", str(story().write(tmp_path / "p")))
+    shown = run("show", "last").stdout
+    assert "Nothing is left." in shown
+    assert "kept]" not in shown
+    assert "file-history-snapshot" in run("show", "last", "--all").stdout
+    hits = values("search", "painted", "red")
+    assert [hit["snippet"] for hit in hits] == ["Painted red."]
+    assert values("search", "bash_progress") == []
+
+
+def test_a_growing_file_is_followed(tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("One.")
+    path = told.write(tmp_path / "p")
+    command = [sys.executable, "-m", "holdfast.cli", "import", "--watch", "--json", str(path)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ}
+    ) as watching:
+        assert watching.stdout
+        try:
+            assert json.loads(watching.stdout.readline())["entries"] == 1
+            told.user("Two.")
+            told.reply("msg_1", text("Three."))
+            told.write(tmp_path / "p")
+            old = time.time() - 60
+            os.utime(path, (old, old))
+            assert json.loads(watching.stdout.readline())["entries"] == 2
+        finally:
+            watching.terminate()
