@@ -28,6 +28,7 @@ def main(context: click.Context) -> None:
         context.invoke(economy)
         context.invoke(ladder)
         context.invoke(startup)
+        context.invoke(search)
 
 
 @main.command()
@@ -162,6 +163,22 @@ def startup(quick: bool = False) -> None:
     page.save("startup-quick" if quick else "startup", result)
     if not quick and _quiet(result.machine):
         page.write("startup", bench.section(result))
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="A twentieth of the parts; leaves the page alone.")
+@click.option("--scratch", type=click.Path(path_type=Path), help="Where the parts are kept.")
+def search(quick: bool = False, scratch: Path | None = None) -> None:
+    """Finding words among a million parts, against ripgrep over the same text."""
+    from bench import search as bench
+
+    with bars() as stage:
+        parts = bench.PARTS // 20 if quick else bench.PARTS
+        result = bench.measure(parts, 15 if quick else bench.ROUNDS, scratch, stage)
+    bench.show(result)
+    page.save("search-quick" if quick else "search", result)
+    if not quick and _quiet(result.machine):
+        bench.publish(result)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,29 @@ def draw(
     tidy(path)
 
 
+def bars(values: Bars, title: str, path: Path, ours: Sequence[str]) -> None:
+    """One panel of bars, their lengths logarithmic; ours in our colour, others grey."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names = list(values)[::-1]
+    with matplotlib.rc_context(SETTINGS):
+        figure, axes = pyplot.subplots(figsize=(9, 0.5 * len(names) + 1.2), layout="constrained")
+        figure.patch.set_facecolor("white")
+        colours = [OURS if name in ours else FLOOR for name in names]
+        drawn = axes.barh(names, [values[name] for name in names], color=colours)
+        axes.bar_label(drawn, fmt="%.3g", padding=3, fontsize=8)
+        axes.set_xscale("log")
+        axes.margins(x=0.15)
+        axes.set_title(title, loc="left", fontsize=11)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+    tidy(path)
+
+
 def palette(names: Sequence[str], ours: str, floor: str) -> dict[str, str]:
     """A colour for each name: one for ours, grey for the floor."""
     others = [name for name in dict.fromkeys(names) if name not in (ours, floor)]

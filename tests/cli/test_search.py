@@ -7,9 +7,10 @@ from typing import get_args
 import apsw
 import pytest
 from rich.cells import cell_len
+from rich.text import Text
 
 import holdfast
-from holdfast.model.message import Role
+from holdfast.model.message import Role, ToolCall, ToolResult, tool
 from tests.cli.running import run, values
 
 command = import_module("holdfast.cli.search")  # the package has the command under that name
@@ -53,9 +54,65 @@ def test_it_can_be_narrowed(sessions: tuple[str, str]) -> None:
     (said,) = values("search", "login", "--role", "assistant")
     assert (said["session"], said["seq"], said["role"]) == (one, 2, "assistant")
     assert set(said) == {
-        "session", "seq", "entry", "ordinal", "kind", "role", "snippet", "created",
+        "session", "seq", "entry", "ordinal", "kind", "role", "snippet", "marks", "created",
+        "model", "project", "agent", "score",
     }  # fmt: skip
     assert len(values("search", "login", "--limit", "1")) == 1
+
+
+@pytest.fixture
+def worked(tmp_path: Path) -> str:
+    with holdfast.open() as hf:
+        s = hf.session(directory=tmp_path)
+        s.user("Where is the walrus kept?")
+        s.append(holdfast.assistant(ToolCall("c1", "grep", '{"path": "sea/reef.py"}')))
+        s.append(tool(ToolResult("c1", "walrus = 1")))
+        s.append(holdfast.assistant("The walrus is in the reef."))
+        return s.id
+
+
+def test_every_filter_can_be_given(worked: str, tmp_path: Path) -> None:
+    def seqs(*words: str) -> list[int]:
+        return sorted(hit["seq"] for hit in values("search", "walrus", *words))
+
+    assert seqs("--tool", "grep") == [3]
+    assert seqs("--path", "reef.py") == [3]
+    assert seqs("--project", tmp_path.name) == [1, 3, 4]
+    assert seqs("--project", "elsewhere") == []
+    assert seqs("--agent", "codex") == []
+    assert seqs("--model", "opus") == []
+    assert seqs("--until", "2020-01-01") == []
+    assert seqs("--since", "2020-01-01") == [1, 3, 4]
+    assert values("search", "wal") == []
+    assert len(values("search", "wal", "--prefix")) == 3
+    refused = run("search", "walrus", "--path", "/")
+    assert refused.exit_code == 1
+    assert "names no path" in refused.stderr
+
+
+def test_pages_are_numbered_and_one_can_be_opened(worked: str) -> None:
+    first = run("search", "walrus", "--limit", "2", FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert first.splitlines()[-1].endswith("--page 2")
+    second = run("search", "walrus", "--limit", "2", "--page", "2").stdout.splitlines()
+    assert [row.split()[0] for row in second[1:]] == ["3"]
+    assert "Nothing more is found" in run("search", "walrus", "--page", "2").stdout
+    (third,) = values("search", "walrus", "--limit", "2", "--page", "2")
+    opened = values("search", "walrus", "--open", "3")
+    assert opened[-1]["seq"] == third["seq"]
+    assert "walrus" in run("search", "walrus", "--open", "3").stdout
+
+
+def test_what_was_found_is_marked_and_in_sight() -> None:
+    with holdfast.open() as hf:
+        hf.session().user("word " * 30 + "\x1b[31m walrus \u202e" + "word " * 30)
+    told = run("search", "walrus", FORCE_COLOR="1", COLUMNS="70").stdout
+    row = told.splitlines()[1]
+    assert "\x1b[1;33mwalrus\x1b[0m" in row
+    assert "\u202e" not in told
+    assert "\x1b[31m" not in told
+    plain = Text.from_ansi(row).plain
+    assert cell_len(plain) <= 70
+    assert "walrus" in plain
 
 
 def test_nothing_found_is_no_error(sessions: tuple[str, str]) -> None:

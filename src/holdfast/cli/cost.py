@@ -41,7 +41,7 @@ def cost(
 
     with asked.open() as hf:
         one = find(hf, session).id if session else ""
-        found = hf.costs(by, project=project, session=one, **_times(since, until))  # type: ignore[arg-type]
+        found = hf.costs(by, project=project, session=one, **times(since, until))  # type: ignore[arg-type]
         shot = hf.session(one).snapshot() if one else None
     if asked.json:
         for group in found:
@@ -68,7 +68,7 @@ def worked(shot: BudgetSnapshot) -> str:
     return f"{lines} · models took {api} of {active} active"
 
 
-def _times(since: str, until: str) -> dict[str, int]:
+def times(since: str, until: str) -> dict[str, int]:
     """From the beginning of one day to the end of another, where this program runs."""
     told = {"since": _day(since), "until": _day(until)}
     if told["until"]:

@@ -10,9 +10,10 @@ from holdfast.cli.options import Asked, common, completed, find
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from holdfast.engine.doors import Holdfast
-    from holdfast.model.search import Hit
+    from holdfast.model.search import Hit, Where
 
 ROLES = ("user", "assistant", "tool", "system", "developer")
 """Who may have said it."""
@@ -20,33 +21,78 @@ ROLES = ("user", "assistant", "tool", "system", "developer")
 STEP = 1000
 """How many parts are indexed before a terminal is told that it takes a while."""
 
+NARROWEST = 24
+"""Columns that a snippet has at least."""
+
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("--session", metavar="SESSION", default="", shell_complete=completed,
               help="Only in this session.")  # fmt: skip
+@click.option("--project", metavar="PATH", default="", help="Only in this project, or its name.")
+@click.option("--agent", metavar="NAME", default="", help="Only imported from this program.")
+@click.option("--model", metavar="NAME", default="", help="Only what this model said, as opus.")
+@click.option("--tool", metavar="NAME", default="", help="Only calls of this tool, and answers.")
+@click.option("--path", metavar="PATH", default="", help="Only calls that name this file, and "
+              "their answers.")  # fmt: skip
 @click.option("--role", type=click.Choice(ROLES), help="Only what they said.")
+@click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
+@click.option("--until", metavar="DAY", default="", help="Only up to this day, and with it.")
+@click.option("--prefix", is_flag=True, help="The last word may be the beginning of one.")
 @click.option("--limit", metavar="N", type=click.IntRange(1, 10_000), default=20, show_default=True,
               help="How many to show.")  # fmt: skip
+@click.option("--page", metavar="N", type=click.IntRange(1, 10_000), default=1,
+              help="The second so many, the third…")  # fmt: skip
+@click.option("--open", "opened", metavar="N", type=click.IntRange(1), help="Show what is around "
+              "the one of this number.")  # fmt: skip
 @common
 def search(
-    asked: Asked, query: tuple[str, ...], session: str, role: str | None, limit: int
+    asked: Asked, query: tuple[str, ...], limit: int, page: int, opened: int | None, **given: Any
 ) -> None:
     """Find what was said: every word of QUERY, in any session."""
     from holdfast.cli.terminal import emit, say
 
     words = " ".join(query)
     with asked.open() as hf:
-        inside = find(hf, session).id if session else ""
+        where = narrowed(hf, given)
         catch_up(hf)
-        hits = hf.search(words, session=inside, role=role or "", limit=limit)
-        if asked.json:
-            for hit in hits:
+        first = where["offset"] = (page - 1) * limit if opened is None else opened - 1
+        where["limit"] = limit + 1 if opened is None else 1
+        hits = hf.search(words, **where)
+        if opened is None and asked.json:
+            for hit in hits[:limit]:
                 emit(as_value(hit))
-        elif hits:
-            draw(hf, hits)
-        else:
-            say(f"Nothing is found for {words!r}.")
+        elif opened is None and hits:
+            draw(hf, hits[:limit], first, page + 1 if len(hits) > limit else 0)
+        elif not hits and not asked.json:
+            say(f"Nothing {'more ' if first else ''}is found for {words!r}.")
+    if hits and opened is not None:
+        show_around(asked, hits[0])
+
+
+def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
+    """The filters that were given, as the library takes them."""
+    import os
+
+    from holdfast.cli.cost import times
+
+    named = ("agent", "model", "tool", "path", "role", "project")
+    where: Where = {name: given[name] for name in named if given[name]}  # type: ignore[assignment]
+    if given["session"]:
+        where["session"] = find(hf, given["session"]).id
+    if given["project"].startswith("."):
+        where["project"] = os.path.abspath(given["project"])
+    where["prefix"] = given["prefix"]
+    return where | times(given["since"], given["until"])  # type: ignore[return-value]
+
+
+def show_around(asked: Asked, hit: Hit) -> None:
+    """The session at what was found, as `holdfast show` has it."""
+    from holdfast.cli.show import show
+
+    click.get_current_context().invoke(
+        show, session=hit.session, at=str(hit.seq), store=asked.store, as_json=asked.json
+    )
 
 
 def catch_up(hf: Holdfast) -> None:
@@ -72,35 +118,68 @@ def as_value(hit: Hit) -> dict[str, Any]:
     return {name: getattr(hit, name) for name in hit.__struct_fields__}
 
 
-def draw(hf: Holdfast, hits: tuple[Hit, ...]) -> None:
-    """A table that fits, and how to open one."""
+def draw(hf: Holdfast, hits: tuple[Hit, ...], first: int, following: int) -> None:
+    """A table that fits, how to open one, and the page that follows."""
     from holdfast.cli.listing import shortened
     from holdfast.cli.terminal import console, hint, print_table
 
     short = shortened(hf, list(dict.fromkeys(hit.session for hit in hits)))
-    print_table(table(hits, short, whole=not console().is_terminal))
+    screen = console()
+    print_table(table(hits, short, first, screen.width if screen.is_terminal else 0))
     best = hits[0]
-    hint(f"Open one with  holdfast show {short[best.session]} --at {best.seq}")
+    more = f" · more with --page {following}" if following else ""
+    hint(f"Open one with  holdfast show {short[best.session]} --at {best.seq}{more}")
 
 
-def table(hits: tuple[Hit, ...], short: dict[str, str], *, whole: bool) -> Table:
-    """Hits as rows; what was said takes what room is left."""
+def table(hits: tuple[Hit, ...], short: dict[str, str], first: int, width: int) -> Table:
+    """Hits as rows; what was said takes what room is left of a terminal, in a pipe all it needs."""
     from rich.table import Table
 
-    from holdfast.cli.terminal import NOTHING, fitted, one_line
+    from holdfast.cli.terminal import NOTHING
     from holdfast.cli.wording import ago, number
 
-    made = Table(box=None, pad_edge=False, expand=not whole, header_style="dim",
+    made = Table(box=None, pad_edge=False, expand=bool(width), header_style="dim",
                  padding=(0, 2, 0, 0))  # fmt: skip
-    made.add_column("session", no_wrap=True, style="cyan")
-    made.add_column("entry", no_wrap=True, justify="right")
-    made.add_column("when", no_wrap=True)
-    made.add_column("role", no_wrap=True)
-    made.add_column("what was said", ratio=None if whole else 1, no_wrap=True)
-    for hit in hits:
-        said = one_line(hit.snippet) if whole else fitted(hit.snippet, 200)
-        made.add_row(
-            short[hit.session], number(hit.seq), ago(hit.created), hit.role or hit.kind or NOTHING,
-            said,
-        )  # fmt: skip
+    rows = [
+        (number(first + place), short[hit.session], number(hit.seq), ago(hit.created),
+         hit.role or hit.kind or NOTHING)
+        for place, hit in enumerate(hits, 1)
+    ]  # fmt: skip
+    heading = ("", "session", "entry", "when", "role")
+    for name in heading:
+        right = name in ("", "entry")
+        made.add_column(
+            name,
+            no_wrap=True,
+            style="cyan" if name == "session" else "",
+            justify="right" if right else "left",
+        )
+    made.add_column("what was said", ratio=1 if width else None, no_wrap=True)
+    taken = sum(2 + max(map(len, column)) for column in zip(heading, *rows, strict=True))
+    room = max(width - taken, NARROWEST) if width else 0
+    for hit, row in zip(hits, rows, strict=True):
+        made.add_row(*row, highlighted(hit, room))
+    return made
+
+
+def highlighted(hit: Hit, room: int = 0) -> Text:
+    """A snippet that cannot act, what was found in bold; cut about the first of it to a room."""
+    from rich.text import Text
+
+    from holdfast.cli.terminal import neutral
+
+    said = hit.snippet
+    start, end = hit.marks[0] if hit.marks else (0, 0)
+    first = max(0, min(start - (room - (end - start)) // 2, len(said) - room)) if room else 0
+    first = min(first, start)
+    last = first + room if room else len(said)
+    made = Text("…" if first else "", no_wrap=True, overflow="ellipsis")
+    at = first + bool(first)
+    for begin, stop in [*hit.marks, (last, last)]:
+        begin, stop = min(max(begin, at), last), min(stop, last)
+        made.append(neutral(said[at:begin]))
+        made.append(neutral(said[begin:stop]), style="bold yellow")
+        at = max(at, stop)
+    if at < len(said):
+        made.append("…")
     return made

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from holdfast.engine.beside import GRACE, Tasks, Threads
 from holdfast.engine.blocking import BlockingSession
@@ -36,7 +36,7 @@ from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.origin import Imported
-from holdfast.model.search import Hit
+from holdfast.model.search import Hit, Where
 from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding
 from holdfast.ports import Catalogue, Counter, Store, Telemetry
@@ -117,11 +117,9 @@ class Holdfast:
         """Erase a session for good; forks of it keep what they share with it."""
         return drive(self.engine.erase(id))
 
-    def search(
-        self, words: str, *, session: str = "", role: str = "", limit: int = 20
-    ) -> tuple[Hit, ...]:
-        """Find what was said, everywhere or in one session; nothing older is out of reach."""
-        return drive(self.engine.search(words, session=session, role=role, limit=limit))
+    def search(self, words: str, **where: Unpack[Where]) -> tuple[Hit, ...]:
+        """Find what was said, everywhere or where a `Query` says; nothing is out of reach."""
+        return drive(self.engine.search(words, **where))
 
     def costs(
         self,

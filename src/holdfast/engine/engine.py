@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
@@ -24,7 +24,7 @@ from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.message import Message, Text
 from holdfast.model.origin import Imported
-from holdfast.model.search import Hit, Query
+from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN, Span
 from holdfast.model.store import Erased, Finding, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
@@ -220,14 +220,11 @@ class Engine:
         """Erase a session for good; forks of it keep what they share with it."""
         return await self.store.sessions.erase((await self.resolve(id)).id)
 
-    async def search(
-        self, words: str, *, session: str = "", role: str = "", limit: int = 20
-    ) -> tuple[Hit, ...]:
-        """Find what was said, everywhere or in one session; nothing older is out of reach."""
-        inside = (await self.resolve(session)).id if session else ""
-        return await self.store.search.find(
-            Query(words=words, session=inside, role=role, limit=limit)
-        )
+    async def search(self, words: str, **where: Unpack[Where]) -> tuple[Hit, ...]:
+        """Find what was said, everywhere or where a `Query` says; nothing is out of reach."""
+        if inside := where.get("session"):
+            where["session"] = (await self.resolve(inside)).id
+        return await self.store.search.find(Query(words=words, **where))
 
     async def costs(
         self,

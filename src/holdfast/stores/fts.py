@@ -1,208 +1,197 @@
-"""The search port on SQLite: an FTS5 index that holds words only, catching up when asked."""
+"""The search port on SQLite: an FTS5 index of words and tags, catching up when asked.
+
+Rule 1: every filter is a part of what the index is asked, so none of them reads what it leaves out.
+Rule 2: the CANDIDATES newest of what matches are ranked by BM25; whatever more there is follows,
+        the newest first. So a word that is everywhere costs no more than a rare one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from math import log
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from holdfast.core.secrets import mask
-from holdfast.core.text import searchable, searchable_body
-from holdfast.errors import Corrupt, Misuse
-from holdfast.failpoints import failpoint
+from holdfast.core.text import searchable
+from holdfast.core.words import Terms, looked_for, snippet, words
+from holdfast.model.log import Session
 from holdfast.model.search import Hit, Query
-from holdfast.model.span import EVERYTHING
-from holdfast.stores.sql import rows
-from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.lineage import number_of_session, of_session, ranges
+from holdfast.model.span import EVERYTHING, OPEN
+from holdfast.stores.indexing import catch_up, marker_text, model_of, read_part, safe, told
+from holdfast.stores.sql.lineage import of_session, ranges
 from holdfast.stores.sql.places import (
-    MOST_ENTRIES,
     ORDINAL_BITS,
     entry_of,
     number_of,
     ordinal_of,
-    part_place,
     parts_of,
-    place,
     seq_of,
-)  # fmt: skip
+)
+from holdfast.stores.tags import filters
 
-SCHEMA = (
-    "CREATE VIRTUAL TABLE search USING fts5 (words, content='', contentless_delete=1, "
-    "tokenize=\"unicode61 remove_diacritics 2 tokenchars '_'\");"
-    "INSERT INTO search (search, rank) VALUES ('secure-delete', 1)"
+if TYPE_CHECKING:
+    from holdfast.stores.sqlite import Sqlite
+
+CANDIDATES = 2_000
+"""So many of what matches are ranked, the newest."""
+
+COMMON = 20_000
+"""A word in more parts than this counts as one that is in so many."""
+
+K1, B = 1.2, 0.75
+"""BM25's own numbers: how soon repeating a word counts no more, and how much length does."""
+
+_FIND = (
+    "SELECT rowid, weighed(search{weights}) FROM search WHERE search MATCH ? "
+    "AND rowid BETWEEN ? AND ?{times} ORDER BY rowid DESC LIMIT ?"
+)
+_TIMES = (
+    f" AND (SELECT created FROM entries WHERE place = search.rowid >> {ORDINAL_BITS}) "
+    "BETWEEN ? AND ?"
 )
 
-BATCH_BYTES = 2 * 1024 * 1024
-"""One step of catching up ends once it holds this much: appends of others wait for it."""
 
-AROUND = 60
-"""Characters of a snippet on each side of the first word found."""
+class Asked(Struct, frozen=True):
+    """A query in the words of the index."""
+
+    expression: str
+    phrases: tuple[str, ...]
+    terms: Terms
 
 
 class FtsSearch:
     """Words by part; a session's parts are indexed up to its `indexed` mark."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Sqlite) -> None:
         self._db = db
+        db.connection.register_fts5_function("weighed", weighed)
 
     async def catch_up(self, limit: int = 1000) -> int:
-        done = 0
-        behind = self._db.rows("SELECT n FROM sessions WHERE indexed < head ORDER BY n")
-        for (number,) in behind:
-            if done >= limit:
-                break
-            with self._db.writing():
-                done += self._index(number, limit - done)
-        return done
+        return catch_up(self._db, limit)
 
     async def find(self, query: Query) -> tuple[Hit, ...]:
-        if not _expression(query.words):
-            raise Misuse("nothing to search for; give at least one word")
+        wanted = looked_for(query)
         while await self.catch_up():
             pass
         with self._db.reading():
-            hits = (self._hit(at, query) for at in self._places(query))
-            found = [hit for hit in hits if hit is not None]
-        return tuple(found[: query.limit])
+            asked = self._asked(query, wanted)
+            ranked = self._ranked(query, asked)[query.offset : query.offset + query.limit]
+            sessions: dict[int, tuple[str, Session]] = {}
+            hits = [self._hit(at, score, query, asked, sessions) for at, score in ranked]
+        return tuple(hit for hit in hits if hit is not None)
 
-    def _index(self, number: int, limit: int) -> int:
-        """Index the next entries of a session, up to about `limit` parts; how many were."""
-        ((indexed, head),) = self._db.rows(
-            "SELECT indexed, head FROM sessions WHERE n = ?", (number,)
+    def _asked(self, query: Query, wanted: Terms) -> Asked:
+        phrases = _phrases(query.words, wanted)
+        latest = self._db.rows("SELECT max(updated) FROM sessions")[0][0] or 0
+        expression = f"words : ({' AND '.join(phrases)})"
+        if among := filters(query, latest):
+            expression += f" AND about : ({' AND '.join(among)})"
+        return Asked(expression, phrases, wanted)
+
+    def _ranked(self, query: Query, asked: Asked) -> list[tuple[int, float]]:
+        """The places of the parts that match, the best of the newest first, then the newest."""
+        most = max(CANDIDATES, query.offset + query.limit)
+        among = self._among(asked.phrases)
+        sql = _FIND.format(weights=", ?" * len(among), times=_TIMES if _timed(query) else "")
+        times = (query.since, query.until - 1) if _timed(query) else ()
+        found: list[tuple[int, float]] = []
+        for span in self._spans(query.session):
+            left = most - len(found)
+            found += self._db.rows(sql, (*among, asked.expression, *span, *times, left))
+            if len(found) >= most:
+                break
+        best = sorted(found[:CANDIDATES], key=lambda one: -one[1])
+        return [*best, *found[CANDIDATES:]]
+
+    def _among(self, phrases: tuple[str, ...]) -> tuple[int, ...]:
+        """In how many parts each phrase stands; it only matters where there are several."""
+        if len(phrases) == 1:
+            return (1,)
+        counting = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
+        return tuple(
+            self._db.rows(counting, (f"words : {phrase}", COMMON))[0][0] for phrase in phrases
         )
-        entries = self._db.rows(
-            "SELECT place, kind FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
-            (place(number, max(indexed, 0)) + 1, place(number, min(head, MOST_ENTRIES)), limit),
-        )
-        if not entries:
-            self._db.run("UPDATE sessions SET indexed = head WHERE n = ?", (number,))
-            return 0
-        first, last = entries[0][0], self._batch_end(entries[0][0], entries[-1][0])
-        self._db.forget(*parts_of(first, last))
-        words = [(at, mask(text)) for at, text in self._texts(first, last) if text]
-        failpoint("search.before_insert")
-        self._db.run_many("INSERT INTO search (rowid, words) VALUES (?, ?)", words)
-        failpoint("search.before_mark")
-        self._db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (seq_of(last), number))
-        return max(len(words), len(entries))
 
-    def _batch_end(self, first: int, last: int) -> int:
-        """The last entry of a range that still belongs to one step, by the size of its parts."""
-        held = 0
-        for at, size in self._db.rows(
-            "SELECT place, size FROM parts WHERE place BETWEEN ? AND ? ORDER BY place",
-            parts_of(first, last),
-        ):
-            if held and held + size > BATCH_BYTES and entry_of(at) > first:
-                return entry_of(at) - 1
-            held += size
-        return last
+    def _spans(self, session: str) -> list[tuple[int, int]]:
+        """The ranges of places to look in, the newest first."""
+        if not session:
+            return [(0, 2**63 - 1)]
+        line = of_session(self._db, session)
+        return [parts_of(first, last) for first, last in ranges(line, EVERYTHING)][::-1]
 
-    def _texts(self, first: int, last: int) -> Iterator[tuple[int, str]]:
-        """The text of each part and marker in a range of entries; what is unreadable has none."""
-        for at, data, blob in self._db.rows(
-            "SELECT place, data, blob FROM parts WHERE place BETWEEN ? AND ?",
-            parts_of(first, last),
-        ):
-            yield at, _safe(self._text(at, data, blob))
-        for at, data in self._db.rows(
-            "SELECT place, data FROM markers WHERE place BETWEEN ? AND ?", (first, last)
-        ):
-            yield part_place(at, 0), _safe(_marker_text(at, data))
-
-    def _text(self, at: int, data: bytes | None, blob: bytes | None) -> str:
-        try:
-            if data is None:
-                ((packed,),) = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
-                data = rows.unpack(packed)
-            return searchable(rows.part(at, data))
-        except (Corrupt, ValueError):
-            return ""  # `holdfast doctor` reports it; the rest is still to be found
-
-    def _places(self, query: Query) -> list[int]:
-        """The places of the parts that match, best first where that is affordable."""
-        where = "search MATCH ?"
-        values: list[object] = [_expression(query.words)]
-        if query.session:
-            number = number_of_session(self._db, query.session)
-            line = of_session(self._db, query.session)
-            spans = [parts_of(first, last) for first, last in ranges(line, EVERYTHING)] or [
-                parts_of(place(number, 0), place(number, 0))
-            ]
-            where += " AND (" + " OR ".join("search.rowid BETWEEN ? AND ?" for _ in spans) + ")"
-            values += [edge for span in spans for edge in span]
-        if query.role:
-            where += " AND (SELECT role FROM entries WHERE place = search.rowid >> ?) = ?"
-            values += [ORDINAL_BITS, query.role]
-        order = "rank" if self._few(where, values) else "rowid DESC"
-        found = self._db.rows(
-            f"SELECT rowid FROM search WHERE {where} ORDER BY {order} LIMIT ?",
-            (*values, query.limit),
-        )
-        return [at for (at,) in found]
-
-    def _few(self, where: str, values: list[object]) -> bool:
-        """Whether so little matches that ranking all of it is quick."""
-        some = self._db.rows(
-            f"SELECT count(*) FROM (SELECT 1 FROM search WHERE {where} LIMIT 20000)",
-            tuple(values),
-        )
-        return some[0][0] < 20000
-
-    def _hit(self, at: int, query: Query) -> Hit | None:
+    def _hit(
+        self,
+        at: int,
+        score: float,
+        query: Query,
+        asked: Asked,
+        sessions: dict[int, tuple[str, Session]],
+    ) -> Hit | None:
         entry = entry_of(at)
         found = self._db.rows(
-            "SELECT e.id, e.kind, e.role, e.created, s.id FROM entries e "
-            "JOIN sessions s ON s.n = ? WHERE e.place = ?",
-            (number_of(entry), entry),
+            "SELECT id, kind, role, created, data FROM entries WHERE place = ?", (entry,)
         )
-        if not found or (query.role and found[0][2] != query.role):
+        if not found:
             return None
-        id, kind, role, created, session = found[0]
+        id, kind, role, created, data = found[0]
+        home, session = self._session(number_of(entry), sessions)
         kind, text = self._content(at, entry, kind)
+        shown, marks = snippet(text, asked.terms)
         return Hit(
-            session=query.session or session,
+            session=query.session or home,
             seq=seq_of(entry),
             entry=id,
             ordinal=ordinal_of(at),
             kind=kind,
             role=role or "",
-            snippet=snippet(text, query.words),
+            snippet=shown,
+            marks=marks,
             created=created,
+            model=model_of(data),
+            project=session.project,
+            agent=session.agent,
+            score=round(score, 3),
         )
+
+    def _session(self, number: int, known: dict[int, tuple[str, Session]]) -> tuple[str, Session]:
+        if number not in known:
+            ((id, data),) = self._db.rows("SELECT id, data FROM sessions WHERE n = ?", (number,))
+            known[number] = id, told(data)
+        return known[number]
 
     def _content(self, at: int, entry: int, kind: str) -> tuple[str, str]:
         if kind != "message":
             ((data,),) = self._db.rows("SELECT data FROM markers WHERE place = ?", (entry,))
-            return kind, mask(_marker_text(entry, data))
+            return kind, mask(marker_text(entry, data))
         ((kind, data, blob),) = self._db.rows(
             "SELECT kind, data, blob FROM parts WHERE place = ?", (at,)
         )
-        return kind, mask(self._text(at, data, blob))
+        part = read_part(self._db, at, data, blob)
+        return kind, mask(searchable(part)) if part else ""
 
 
-def _marker_text(at: int, data: bytes) -> str:
-    try:
-        return "\n".join(searchable_body(rows.marker(at, data)))
-    except Corrupt:
-        return ""
+def weighed(api: Any, *among: Any) -> float:
+    """BM25 of one part, for words that stand in so many parts; tags weigh nothing."""
+    parts = api.row_count
+    mean = api.column_total_size(0) / max(parts, 1) or 1.0
+    room = K1 * (1 - B + B * api.column_size(0) / mean)
+    score = 0.0
+    for phrase, many in enumerate(among):
+        times = len(api.phrase_locations(phrase)[0])
+        score += log(1 + (parts - many + 0.5) / (many + 0.5)) * times * (K1 + 1) / (times + room)
+    return score
 
 
-def _safe(text: str) -> str:
-    """Text as an index can take it: a lone surrogate has no place in UTF-8."""
-    return text.encode("utf-8", "replace").decode()
+def _timed(query: Query) -> bool:
+    return query.since > 0 or query.until < OPEN
 
 
-def _expression(words: str) -> str:
-    """A query for all of these words; what people type is never syntax."""
-    plain = _safe(words).replace("\0", " ")  # a NUL would end the query
-    return " ".join('"' + word.replace('"', '""') + '"' for word in plain.split())
-
-
-def snippet(text: str, words: str) -> str:
-    """The text around the first word that is found in it, on one line."""
-    lowered = text.lower()
-    starts = [at for word in words.lower().split() if (at := lowered.find(word)) >= 0]
-    at = min(starts, default=0)
-    first, last = max(0, at - AROUND), at + AROUND
-    cut = " ".join(text[first:last].split())
-    return f"{'…' if first else ''}{cut}{'…' if last < len(text) else ''}"
+def _phrases(typed: str, wanted: Terms) -> tuple[str, ...]:
+    """Each term as the index is asked for it; what people type is never syntax."""
+    plain = safe(typed).replace("\0", " ")  # a NUL would end the query
+    chunks = [chunk.replace('"', '""') for chunk in plain.split() if words(chunk)]
+    phrases = [f'"{chunk}"' for chunk in chunks]
+    if wanted.prefix:
+        phrases[-1] += "*"
+    return tuple(phrases)

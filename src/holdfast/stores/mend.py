@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.failpoints import failpoint
-from holdfast.stores import backups, found, fts, keep
+from holdfast.stores import backups, found, indexing, keep
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.erase import sweep
 
@@ -77,7 +77,7 @@ def _rebuild(db: Database, where: str) -> bool:
     if not found.search_trouble(db):
         return False
     db.run("DROP TABLE IF EXISTS search")
-    for statement in fts.SCHEMA.split(";"):
+    for statement in indexing.SCHEMA.split(";"):
         db.run(statement)
     db.run("UPDATE sessions SET indexed = fork")
     return True

@@ -44,12 +44,20 @@ def m0005_imports(db: Database, words: dict[str, str]) -> None:
         db.run(statement.format_map(words))
 
 
+def m0006_search_with_filters(db: Database, words: dict[str, str]) -> None:
+    """The index anew, with what parts are told apart by; it fills from the log when asked."""
+    db.run("DROP TABLE search")
+    m0003_search(db, words)
+    db.run("UPDATE sessions SET indexed = fork")
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
     m0003_search,
     m0004_calls_by_time,
     m0005_imports,
+    m0006_search_with_filters,
 )
 
 

@@ -17,7 +17,8 @@ from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavaila
 from holdfast.failpoints import failpoint
 from holdfast.ports import Care
 from holdfast.stores.backups import damaged, directory, discard
-from holdfast.stores.fts import SCHEMA, FtsSearch
+from holdfast.stores.fts import FtsSearch
+from holdfast.stores.indexing import SCHEMA
 from holdfast.stores.location import OURS, file_at, foreign, make_private, owner_of
 from holdfast.stores.migrations import migrate
 from holdfast.stores.sql.blobs import SqlBlobs

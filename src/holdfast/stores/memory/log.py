@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from holdfast.core.text import searchable_body
 from holdfast.errors import Conflict, Misuse
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Session, kind_of, moved_on, said
 from holdfast.model.message import Message, Record
 from holdfast.model.reply import Call
-from holdfast.model.search import Hit
 from holdfast.model.span import OPEN, Spans, within
 from holdfast.model.store import Expect
 
@@ -47,7 +45,7 @@ class MemoryLog:
             made = tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, at.head + 1))
             self._shelf.entries[session] += made
             self._shelf.sessions[session] = moved_on(at, made)
-            self._shelf.unindexed += hits(made)
+            self._shelf.unindexed += made
             if key:
                 self._shelf.keys[session, key] = made[0].seq, len(made)
             return made
@@ -110,23 +108,3 @@ def _head(entry: Entry) -> Head:
         sizes=tuple(len(wire.encode(part)) for part in parts),
         counts=entry.counts,
     )
-
-
-def hits(entries: Iterable[Entry]) -> Iterator[Hit]:
-    """Everything there is to find in these entries, with all of its text."""
-    for entry in entries:
-        body = entry.body
-        role = body.role if isinstance(body, Message) else ""
-        pieces = body.parts if isinstance(body, Message) else (body,)
-        for ordinal, text in enumerate(searchable_body(body)):
-            if text:
-                yield Hit(
-                    session=entry.session,
-                    seq=entry.seq,
-                    entry=entry.id,
-                    ordinal=ordinal,
-                    kind=kind_of(pieces[ordinal]),
-                    role=role,
-                    snippet=text,
-                    created=entry.created,
-                )

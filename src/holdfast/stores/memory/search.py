@@ -1,62 +1,94 @@
-"""The search port in memory."""
+"""The search port in memory: every part is looked at, which is what the port means."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from holdfast.core.facets import Calls, Facets, Used, asked, matches
 from holdfast.core.secrets import mask
-from holdfast.errors import Misuse
+from holdfast.core.text import searchable_body
+from holdfast.core.words import Terms, holds, looked_for, snippet, words
+from holdfast.model.log import Entry, Session, kind_of
+from holdfast.model.message import Message
 from holdfast.model.search import Hit, Query
 
 from .shelf import Shelf
 
+Findable = tuple[Hit, Facets]
+"""A part with all of its text as its snippet, and what it can be told apart by."""
+
 
 class MemorySearch:
-    """The search port: every word of the query as a whole word, in any case; newest first."""
+    """The search port: what matches, the newest first."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
     async def catch_up(self, limit: int = 1000) -> int:
         with self._shelf.lock:
-            waiting = self._shelf.unindexed
-            ready, self._shelf.unindexed = waiting[:limit], waiting[limit:]
-            self._shelf.index += [replace(hit, snippet=mask(hit.snippet)) for hit in ready]
-            return len(ready)
+            waiting = len(self._shelf.unindexed)
+            del self._shelf.unindexed[:limit]
+            return min(limit, waiting)
 
     async def find(self, query: Query) -> tuple[Hit, ...]:
-        words = _words(query.words)
-        if not words:
-            raise Misuse("nothing to search for; give at least one word")
+        wanted = looked_for(query)
+        asked(query)  # refuses what names nothing
         while await self.catch_up():
             pass
         with self._shelf.lock:
-            inside = self._within(query.session) if query.session else [*self._shelf.index]
+            sessions = [query.session] if query.session else [*self._shelf.sessions][::-1]
+            found = [
+                hit
+                for session in sessions
+                for hit, facets in self._of(session, whole=bool(query.session))
+                if matches(facets, query) and holds(words(hit.snippet), wanted)
+            ]
+        return tuple(_shown(hit, wanted) for hit in found[query.offset :][: query.limit])
+
+    def _of(self, id: str, *, whole: bool) -> list[Findable]:
+        """What is to be found in a session, the newest first; `whole` with what it shares."""
+        session = self._shelf.session(id)
+        calls = Calls()
         found = [
-            replace(hit, snippet=_snippet(hit.snippet, words[0]))
-            for hit in reversed(inside)
-            if query.role in ("", hit.role) and set(words) <= set(_words(hit.snippet))
+            one
+            for entry in self._shelf.line(id)
+            for one in _findable(session, entry, calls)
+            if whole or entry.seq > session.fork
         ]
-        return tuple(found[: query.limit])
-
-    def _within(self, session: str) -> list[Hit]:
-        """What is indexed of one session's line, named as if all of it lived there."""
-        places = {(entry.id, entry.seq) for entry in self._shelf.line(session)}
-        hits = {
-            (hit.seq, hit.ordinal): replace(hit, session=session)
-            for hit in self._shelf.index
-            if (hit.entry, hit.seq) in places
-        }
-        return [hits[place] for place in sorted(hits)]
+        return found[::-1]
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+def _findable(session: Session, entry: Entry, calls: Calls) -> Iterator[Findable]:
+    body = entry.body
+    parts = body.parts if isinstance(body, Message) else ()
+    used = [calls.used(entry.seq, part) for part in parts]
+    role = body.role if isinstance(body, Message) else ""
+    for ordinal, text in enumerate(searchable_body(body)):
+        facets = Facets(
+            role=role, project=session.project, agent=session.agent, model=entry.model,
+            used=used[ordinal] if parts else Used(), created=entry.created,
+        )  # fmt: skip
+        if text:
+            yield (
+                Hit(
+                    session=session.id,
+                    seq=entry.seq,
+                    entry=entry.id,
+                    ordinal=ordinal,
+                    kind=kind_of(parts[ordinal] if parts else body),
+                    role=role,
+                    snippet=mask(text),
+                    created=entry.created,
+                    model=entry.model,
+                    project=session.project,
+                    agent=session.agent,
+                ),
+                facets,
+            )
 
 
-def _snippet(text: str, word: str, around: int = 60) -> str:
-    """A piece of the text about the first place of a word."""
-    at = max(text.casefold().find(word), 0)
-    return text[max(at - around, 0) : at + len(word) + around]
+def _shown(hit: Hit, wanted: Terms) -> Hit:
+    shown, marks = snippet(hit.snippet, wanted)
+    return replace(hit, snippet=shown, marks=marks)

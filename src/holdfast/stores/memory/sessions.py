@@ -9,7 +9,7 @@ from holdfast.model.log import Entry, Session
 from holdfast.model.message import Message
 from holdfast.model.store import Changes, Erased, Page
 
-from .log import hits, moved_on
+from .log import moved_on
 from .shelf import Shelf
 
 
@@ -77,8 +77,7 @@ class MemorySessions:
             shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
             shelf.origins = {k: one for k, one in shelf.origins.items() if one.session != id}
             shelf.looks = {key: look for key, look in shelf.looks.items() if key[1] != id}
-            shelf.index = [hit for hit in shelf.index if hit.session != id]
-            shelf.unindexed = [hit for hit in shelf.unindexed if hit.session != id]
+            shelf.unindexed = [each for each in shelf.unindexed if each.session != id]
             return Erased(
                 session=id,
                 entries=len(own),
@@ -94,7 +93,7 @@ class MemorySessions:
         """
         shared = self._shelf.line(fork.id)[gone.fork : fork.fork]
         self._shelf.entries[fork.id][:0] = shared
-        self._shelf.unindexed += hits(shared)
+        self._shelf.unindexed += shared
         for (home, key), (first, many) in list(self._shelf.keys.items()):
             if home == gone.id and first + many - 1 <= fork.fork:
                 self._shelf.keys.setdefault((fork.id, key), (first, many))

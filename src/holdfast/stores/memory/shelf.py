@@ -12,7 +12,6 @@ from holdfast.model.job import Job
 from holdfast.model.log import Entry, Session
 from holdfast.model.origin import Origin
 from holdfast.model.reply import Call
-from holdfast.model.search import Hit
 
 LISTED = "`holdfast sessions` lists them"
 
@@ -48,8 +47,7 @@ class Shelf:
         self.jobs: dict[str, Job] = {}
         self.origins: dict[tuple[str, str], Origin] = {}  # by agent and native id
         self.looks: dict[tuple[str, str], str] = {}  # by source and session
-        self.unindexed: list[Hit] = []  # the snippet of each is its whole text
-        self.index: list[Hit] = []
+        self.unindexed: list[Entry] = []  # what a search has not caught up with
 
     def session(self, id: str) -> Session:
         if id not in self.sessions:

@@ -65,8 +65,10 @@ class SqlSessions:
             }
             made = replace(_session(found), **changed)
             self._db.run(
-                "UPDATE sessions SET archived = ?, project = ?, data = ? WHERE id = ?",
-                (made.archived, wire.encode(made.project), _data(made), id),
+                # What is found by its project is indexed again where that changes.
+                "UPDATE sessions SET indexed = CASE WHEN project = ? THEN indexed ELSE fork END, "
+                "archived = ?, project = ?, data = ? WHERE id = ?",
+                (project := wire.encode(made.project), made.archived, project, _data(made), id),
             )
         return made
 

@@ -7,13 +7,23 @@ import pytest
 from holdfast.engine.doors import drive
 from holdfast.errors import Misuse
 from holdfast.model.log import Pin, Summary
-from holdfast.model.message import Patch, Subtask, SummaryText, ToolCall, assistant, tool, user
+from holdfast.model.message import (
+    Patch,
+    Subtask,
+    SummaryText,
+    ToolCall,
+    assistant,
+    opaque,
+    tool,
+    user,
+)
 from holdfast.model.message import Reasoning as Thought
 from holdfast.model.message import ToolResult as Answer
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
+from holdfast.model.store import Changes
 from holdfast.ports import Store
-from holdfast.testing.factories import HOSTILE, append, start
+from holdfast.testing.factories import HOSTILE, NOON, append, draft, start
 
 from .base import Contract
 
@@ -102,6 +112,115 @@ class SearchContract(Contract):
             (one, "user"),
             (other, "user"),
         }
+
+    def test_every_filter_narrows_and_all_of_them_together(self, store: Store) -> None:
+        one = start(store, project="/home/me/reef", agent="codex")
+        other = start(store, project="/home/me/reef-two", agent="claude-code")
+        drafts = [
+            draft("walrus", created=NOON),
+            draft(assistant("walrus"), created=NOON + 1, model="claude-opus-4-20250514"),
+            draft(assistant(ToolCall("c1", "Read", '{"file_path": "/src/walrus.py"}'))),
+            draft(tool(Answer("c1", "a walrus inside"))),
+            draft(tool(Answer("c2", "a walrus of nobody knows which call"))),
+            draft(assistant(Patch("+walrus", ("src/app.py",)))),
+            draft(Pin(fact="walrus")),
+        ]
+        drive(store.log.append(one, drafts))
+        append(store, other, "walrus")
+        mine = {(one, seq) for seq in range(1, 8)}
+        for where, expected in (
+            ({"project": "reef"}, mine),
+            ({"project": "/home/me/reef"}, mine),
+            ({"project": "me/reef-two"}, {(other, 1)}),
+            ({"project": "ree"}, set()),
+            ({"agent": "codex"}, mine),
+            ({"agent": "Claude-Code"}, {(other, 1)}),
+            ({"model": "opus"}, {(one, 2)}),
+            ({"model": "claude-opus-4"}, {(one, 2)}),
+            ({"model": "opus-5"}, set()),
+            ({"tool": "read"}, {(one, 3), (one, 4)}),
+            ({"tool": "write"}, set()),
+            ({"path": "walrus.py"}, {(one, 3), (one, 4)}),
+            ({"path": "src"}, {(one, 3), (one, 4), (one, 6)}),
+            ({"path": "src/app.py"}, {(one, 6)}),
+            ({"path": "app"}, set()),
+            ({"role": "assistant"}, {(one, 2), (one, 3), (one, 6)}),
+            ({"since": NOON + 1, "until": NOON + 2}, {(one, 2)}),
+            ({"until": NOON}, set()),
+            ({"tool": "read", "path": "src", "role": "tool"}, {(one, 4)}),
+            ({"tool": "read", "session": other}, set()),
+        ):
+            hits = find(store, "walrus", limit=50, **where)
+            assert {(h.session, h.seq) for h in hits} == expected, where
+
+    def test_a_hit_says_whose_it_is(self, store: Store) -> None:
+        id = start(store, project="/home/me/reef", agent="codex")
+        drive(store.log.append(id, [draft("walrus", model="claude-opus-4", created=NOON + 1)]))
+        (hit,) = find(store, "walrus")
+        assert (hit.project, hit.agent, hit.model) == ("/home/me/reef", "codex", "claude-opus-4")
+        assert hit.created == NOON + 1
+
+    def test_a_result_is_known_by_a_call_that_was_searched_before_it(self, store: Store) -> None:
+        root = start(store)
+        append(store, root, assistant(ToolCall("c1", "grep", '{"path": "reef"}')))
+        while drive(store.search.catch_up()):
+            pass
+        child = start(store, parent=root, fork=1)
+        append(store, child, tool(Answer("c1", "a walrus")))
+        (hit,) = find(store, "walrus", tool="grep", path="reef")
+        assert (hit.session, hit.seq) == (child, 2)
+
+    def test_a_session_moves_with_its_project(self, store: Store) -> None:
+        id = start(store, project="/old")
+        append(store, id, "walrus")
+        assert len(find(store, "walrus", project="old")) == 1
+        drive(store.sessions.set(id, Changes(project="/new")))
+        assert find(store, "walrus", project="old") == ()
+        assert len(find(store, "walrus", project="new")) == 1
+
+    @pytest.mark.parametrize("where", [{"path": "/"}, {"model": "-"}, {"project": "./"}])
+    def test_a_filter_that_names_nothing_is_refused(
+        self, store: Store, where: dict[str, str]
+    ) -> None:
+        with pytest.raises(Misuse, match="names no"):
+            find(store, "walrus", **where)
+
+    def test_pages_follow_one_another(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, *(f"walrus {'reef ' * (n % 5)}{n}" for n in range(30)))
+        whole = find(store, "walrus", limit=30)
+        pages = [find(store, "walrus", limit=7, offset=first) for first in range(0, 35, 7)]
+        assert [hit for page in pages for hit in page] == list(whole)
+        assert len({hit.seq for hit in whole}) == 30
+
+    def test_the_last_word_may_be_begun(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "the walrus", "a wall", "walnut and carpenter", "wa")
+        assert {h.seq for h in find(store, "wal", prefix=True)} == {1, 2, 3}
+        assert [h.seq for h in find(store, "carpenter waln", prefix=True)] == [3]
+        assert find(store, "waln carpenter", prefix=True) == ()
+        assert find(store, "wal") == ()
+        assert [h.seq for h in find(store, "wa", prefix=True)] == [4]
+
+    def test_what_stands_together_is_found_together(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "open src/app.py now", "app src py", "Caf\u00e9 na\u00efve")
+        assert [h.seq for h in find(store, "src/app.py")] == [1]
+        assert [h.seq for h in find(store, "cafe NAIVE")] == [3]
+
+    def test_a_snippet_shows_what_was_found(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "word " * 500 + "a Walrus\n\tand a carpenter " + "word " * 500)
+        (hit,) = find(store, "walrus carpenter")
+        assert [hit.snippet[a:b] for a, b in hit.marks] == ["Walrus", "carpenter"]
+        assert hit.snippet[0] == hit.snippet[-1] == "…"
+        assert "Walrus and a carpenter" in hit.snippet
+        assert len(hit.snippet) < 300
+
+    def test_records_of_other_programs_are_not_read(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, assistant("a reef", opaque("codex", "record.event", b"walrus")))
+        assert find(store, "walrus") == ()
 
     def test_a_role_is_found_behind_many_of_another(self, store: Store) -> None:
         id = start(store)

@@ -1,0 +1,158 @@
+"""Words as search knows them, and the piece of a text that shows them.
+
+Rule 1: a word is a run of letters, digits and `_`, in any case and without its accents.
+Rule 2: what is typed without a blank between is one term: its words must stand in a row.
+Rule 3: a snippet shows the place where most terms stand close together.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from holdfast.errors import Misuse
+from holdfast.model.search import Query
+
+WIDTH = 160
+"""Characters of a snippet; more where what was found is longer."""
+
+AROUND = 20
+"""Characters on each side of what was found, at least."""
+
+MOST_PLACES = 256
+"""So many places of a text are looked at for the best one."""
+
+MOST_FOLDED = 200_000
+"""Characters of a text that are folded where none of the words stands in it as it was typed."""
+
+SHORTEST = 3
+"""Letters that a word has to have before it stands for all that begin so."""
+
+_WORD = re.compile(r"\w+")
+
+Marks = tuple[tuple[int, int], ...]
+
+
+class Terms(Struct, frozen=True):
+    """What is looked for: each term a run of folded words."""
+
+    runs: tuple[tuple[str, ...], ...]
+    prefix: bool = False
+    """The last word may go on."""
+
+
+def fold(text: str) -> str:
+    """The text in lower case and without accents; every character stays one character."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_folded, text))
+
+
+@lru_cache(4096)
+def _folded(character: str) -> str:
+    base, *accents = unicodedata.normalize("NFD", character)
+    lowered = (base if all(map(unicodedata.combining, accents)) else character).lower()
+    return lowered if len(lowered) == 1 else character
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text, in order."""
+    folded = fold(text)
+    if not folded.isascii():
+        folded = "".join(each for each in folded if not unicodedata.combining(each))
+    return _WORD.findall(folded)
+
+
+def terms(typed: str) -> Terms:
+    """What somebody looks for; no runs where there is no word in it."""
+    runs = [tuple(words(chunk)) for chunk in typed.split()]
+    return Terms(tuple(run for run in runs if run))
+
+
+def looked_for(query: Query) -> Terms:
+    """What a query looks for; Misuse where there is no word in it."""
+    found = terms(query.words)
+    if not found.runs:
+        raise Misuse("nothing to search for; give at least one word: letters, digits or _")
+    return Terms(found.runs, query.prefix and len(found.runs[-1][-1]) >= SHORTEST)
+
+
+def holds(text: Sequence[str], wanted: Terms) -> bool:
+    """Whether every term stands among the words of a text."""
+    last = len(wanted.runs) - 1
+    return all(
+        stands(text, run, open=wanted.prefix and number == last)
+        for number, run in enumerate(wanted.runs)
+    )
+
+
+def stands(text: Sequence[str], run: tuple[str, ...], *, open: bool = False) -> bool:
+    """Whether these words stand in a row; where `open`, the last of them may go on."""
+    *whole, end = run
+    for at in range(len(text) - len(whole)):
+        found = text[at + len(whole)]
+        if (found.startswith(end) if open else found == end) and list(
+            text[at : at + len(whole)]
+        ) == whole:
+            return True
+    return False
+
+
+def snippet(text: str, wanted: Terms) -> tuple[str, Marks]:
+    """The best piece of a text on one line, and where in it the words stand."""
+    first, last = _best(text, wanted)
+    side = max((WIDTH - last + first) // 2, AROUND)
+    first = max(0, min(first - side, len(text) - WIDTH))
+    last = min(len(text), max(last + AROUND, first + WIDTH))
+    cut = " ".join(text[first:last].split())
+    shown = f"{'…' if first else ''}{cut}{'…' if last < len(text) else ''}"
+    return shown, tuple(found.span() for found in _pattern(wanted).finditer(fold(shown)))
+
+
+def _best(text: str, wanted: Terms) -> tuple[int, int]:
+    """The stretch, no longer than a snippet, with most of the terms in it."""
+    places = _places(text, wanted)
+    best, most = (0, 0), 0
+    for number, (start, end, _) in enumerate(places):
+        seen: set[int] = set()
+        for _, further, term in places[number:]:
+            if further > start + WIDTH - 2 * AROUND:
+                break
+            seen.add(term)
+            end = further
+        if len(seen) > most:
+            best, most = (start, end), len(seen)
+    return best
+
+
+def _places(text: str, wanted: Terms) -> list[tuple[int, int, int]]:
+    """Where terms stand, from the beginning on: from, to, and which."""
+    places: list[tuple[int, int, int]] = []
+    pattern = _pattern(wanted)
+    for folded in (text.lower(), fold(text[:MOST_FOLDED])):
+        for found in pattern.finditer(folded):
+            places.append((found.start(), found.end(), found.lastindex or 0))
+            if len(places) == MOST_PLACES:
+                return places
+        if places:
+            break
+    return places
+
+
+@lru_cache(64)
+def _pattern(wanted: Terms) -> re.Pattern[str]:
+    """Finds any of the terms in a folded text; the number of its group says which."""
+    last = len(wanted.runs) - 1
+    going_on = {last: r"\w*"} if wanted.prefix else {}
+    choices = [
+        f"({_between(run)}{going_on.get(number, '')})" for number, run in enumerate(wanted.runs)
+    ]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(choices)})(?!\w)" if choices else r"(?!)")
+
+
+def _between(run: tuple[str, ...]) -> str:
+    return r"[^\w]{1,16}".join(map(re.escape, run))

@@ -1,0 +1,203 @@
+"""How the search index fills: from the log, behind the appends, in steps that end soon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from holdfast.core.facets import LOOK_BACK, Calls, Facets
+from holdfast.core.secrets import mask
+from holdfast.core.text import searchable, searchable_body
+from holdfast.errors import Corrupt
+from holdfast.failpoints import failpoint
+from holdfast.model import wire
+from holdfast.model.log import Session
+from holdfast.model.message import Part, ToolResult
+from holdfast.model.span import Span
+from holdfast.stores.sql import rows
+from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.lineage import lineage, ranges
+from holdfast.stores.sql.places import (
+    MOST_ENTRIES,
+    entry_of,
+    part_place,
+    parts_of,
+    place,
+    seq_of,
+)
+from holdfast.stores.tags import tags
+
+SCHEMA = (
+    "CREATE VIRTUAL TABLE search USING fts5 (words, about, content='', contentless_delete=1, "
+    "tokenize=\"unicode61 remove_diacritics 2 tokenchars '_'\");"
+    "INSERT INTO search (search, rank) VALUES ('secure-delete', 1)"
+)
+"""Words only, and tags to filter by; the text stays in the log."""
+
+BATCH_BYTES = 2 * 1024 * 1024
+"""One step of catching up ends once it holds this much: appends of others wait for it."""
+
+
+class Whose(Struct, frozen=True):
+    """The session whose entries are indexed."""
+
+    number: int
+    parent: int | None
+    fork: int
+    indexed: int
+    head: int
+    project: str
+    agent: str
+
+
+def catch_up(db: Database, limit: int) -> int:
+    """Index up to about `limit` parts of sessions that are behind; how many were."""
+    done = 0
+    for (number,) in db.rows("SELECT n FROM sessions WHERE indexed < head ORDER BY n"):
+        if done >= limit:
+            break
+        with db.writing():
+            done += _step(db, number, limit - done)
+    return done
+
+
+def _step(db: Database, number: int, limit: int) -> int:
+    """Index the next entries of a session; how many parts."""
+    whose = _whose(db, number)
+    entries = db.rows(
+        "SELECT place FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
+        (
+            place(number, max(whose.indexed, 0)) + 1,
+            place(number, min(whose.head, MOST_ENTRIES)),
+            limit,
+        ),
+    )
+    if not entries:
+        db.run("UPDATE sessions SET indexed = head WHERE n = ?", (number,))
+        return 0
+    first, last = entries[0][0], _batch_end(db, entries[0][0], entries[-1][0])
+    db.forget(*parts_of(first, last))
+    found = list(_indexed(db, whose, first, last))
+    failpoint("search.before_insert")
+    db.run_many("INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)", found)
+    failpoint("search.before_mark")
+    db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (seq_of(last), number))
+    return max(len(found), len(entries))
+
+
+def _whose(db: Database, number: int) -> Whose:
+    ((parent, fork, indexed, head, data),) = db.rows(
+        "SELECT parent, fork, indexed, head, data FROM sessions WHERE n = ?", (number,)
+    )
+    session = told(data)
+    return Whose(number, parent, fork, indexed, head, session.project, session.agent)
+
+
+def told(data: bytes) -> Session:
+    """What a session's row says of itself; nothing where it cannot be read."""
+    try:
+        return wire.decode(data, Session)
+    except rows.GARBLED:
+        return Session(id="", created=0)
+
+
+def _batch_end(db: Database, first: int, last: int) -> int:
+    """The last entry of a range that still belongs to one step, by the size of its parts."""
+    held = 0
+    for at, size in db.rows(
+        "SELECT place, size FROM parts WHERE place BETWEEN ? AND ? ORDER BY place",
+        parts_of(first, last),
+    ):
+        if held and held + size > BATCH_BYTES and entry_of(at) > first:
+            return entry_of(at) - 1
+        held += size
+    return last
+
+
+def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[tuple[int, str, str]]:
+    """The place, the words and the tags of whatever has words in a range of entries."""
+    heads = {at: columns for at, *columns in db.rows(
+        "SELECT place, role, created, data FROM entries WHERE place BETWEEN ? AND ?", (first, last)
+    )}  # fmt: skip
+    calls = Calls()
+    reached = False
+    for at, part in _parts(db, first, last):
+        entry = entry_of(at)
+        if isinstance(part, ToolResult) and not reached and not calls.knows(part.call):
+            reached = True
+            _remember(db, whose, seq_of(first), calls)
+        used = calls.used(seq_of(entry), part)
+        if (text := searchable(part)) and entry in heads:
+            role, created, data = heads[entry]
+            facets = Facets(
+                role=role or "", project=whose.project, agent=whose.agent, model=model_of(data),
+                used=used, created=created,
+            )  # fmt: skip
+            yield at, safe(mask(text)), tags(facets)
+    yield from _markers(db, whose, first, last)
+
+
+def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[tuple[int, str, str]]:
+    for at, data, created, extra in db.rows(
+        "SELECT m.place, m.data, e.created, e.data FROM markers m JOIN entries e "
+        "ON e.place = m.place WHERE m.place BETWEEN ? AND ?",
+        (first, last),
+    ):
+        if text := marker_text(at, data):
+            facets = Facets(
+                project=whose.project, agent=whose.agent, model=model_of(extra), created=created
+            )
+            yield part_place(at, 0), safe(mask(text)), tags(facets)
+
+
+def _parts(db: Database, first: int, last: int, only: str = "") -> Iterator[tuple[int, Part]]:
+    """The parts of a range in order; what cannot be read is left to `holdfast doctor`."""
+    for at, data, blob in db.rows(
+        f"SELECT place, data, blob FROM parts WHERE place BETWEEN ? AND ?{only} ORDER BY place",
+        parts_of(first, last),
+    ):
+        if part := read_part(db, at, data, blob):
+            yield at, part
+
+
+def _remember(db: Database, whose: Whose, first: int, calls: Calls) -> None:
+    """Read the calls that results of these entries may answer, out of those before them."""
+    before = (Span(max(first - LOOK_BACK, 1), first - 1),)
+    for begin, end in ranges(lineage(db, whose.number, whose.parent, whose.fork), before):
+        for at, part in _parts(db, begin, end, " AND kind = 'tool_call'"):
+            calls.used(seq_of(entry_of(at)), part)
+
+
+def read_part(db: Database, at: int, data: bytes | None, blob: bytes | None) -> Part | None:
+    """The part of a row; None where it cannot be read."""
+    try:
+        if data is None:
+            ((packed,),) = db.rows("SELECT data FROM blobs WHERE hash = ?", (blob,))
+            data = rows.unpack(packed)
+        return rows.part(at, data)
+    except (Corrupt, ValueError):
+        return None
+
+
+def marker_text(at: int, data: bytes) -> str:
+    """The words of a marker; none where it cannot be read."""
+    try:
+        return "\n".join(searchable_body(rows.marker(at, data)))
+    except Corrupt:
+        return ""
+
+
+def model_of(data: bytes | None) -> str:
+    """The model that an entry says it is from."""
+    if data is None:
+        return ""
+    try:
+        return wire.decode(data, rows.Extra).model
+    except rows.GARBLED:
+        return ""
+
+
+def safe(text: str) -> str:
+    """Text as an index can take it: a lone surrogate has no place in UTF-8."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,100 @@
+"""Search on SQLite: what is ranked, what the index holds, and how one of before is replaced."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.engine.doors import drive
+from holdfast.model.message import assistant
+from holdfast.model.search import Hit, Query
+from holdfast.stores import fts
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.tags import SHIFTS, filters
+from holdfast.testing.factories import append, start
+
+BEFORE = (
+    "DROP TABLE search",
+    "CREATE VIRTUAL TABLE search USING fts5 (words, content='', contentless_delete=1, "
+    "tokenize=\"unicode61 remove_diacritics 2 tokenchars '_'\")",
+    "INSERT INTO search (search, rank) VALUES ('secure-delete', 1)",
+    "DELETE FROM migrations WHERE name LIKE '%search_with%'",
+)
+
+
+def find(store: SqliteStore, words: str, **where: object) -> tuple[Hit, ...]:
+    return drive(store.search.find(Query(words=words, **where)))  # type: ignore[arg-type]
+
+
+def test_the_best_comes_first_the_rare_word_counting_most(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    id = start(store)
+    rest = "and much else " * 20
+    append(store, id, f"reef walrus walrus walrus {rest}", f"reef reef reef walrus {rest}",
+           *["reef"] * 50, f"reef walrus {rest}")  # fmt: skip
+    assert find(store, "reef walrus")[0].seq == 1
+    scores = [hit.score for hit in find(store, "reef walrus")]
+    assert scores == sorted(scores, reverse=True)
+    store.close()
+
+
+def test_of_more_than_are_ranked_the_older_follow_by_age(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fts, "CANDIDATES", 3)
+    store = SqliteStore.open(tmp_path / "log.db")
+    append(store, start(store), *["walrus " * n for n in (9, 1, 8, 1, 5, 3)])
+    found = [hit.seq for hit in find(store, "walrus")]
+    assert set(found[:3]) == {4, 5, 6}
+    assert found[3:] == [3, 2, 1]
+    assert [hit.seq for hit in find(store, "walrus", limit=2, offset=2)] == found[2:4]
+    store.close()
+
+
+def test_a_store_of_before_is_indexed_anew_when_it_is_searched(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    append(store, start(store, project="/reef"), "a walrus", assistant("a walrus"))
+    assert len(find(store, "walrus")) == 2
+    store.close()
+    old = apsw.Connection(str(tmp_path / "log.db"))
+    for statement in BEFORE:
+        old.execute(statement)
+    old.close()
+    again = SqliteStore.open(tmp_path / "log.db")
+    assert again.db.rows("SELECT count(*) FROM search") == [(0,)]
+    assert len(find(again, "walrus", project="reef", role="assistant")) == 1
+    assert drive(again.care.examine()) == ()
+    again.close()
+
+
+def test_tags_are_no_words(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    append(store, start(store, project="/reef", agent="codex"), "a walrus")
+    find(store, "walrus")
+    held = apsw.Connection(str(tmp_path / "log.db"))
+    held.execute("CREATE VIRTUAL TABLE temp.v USING fts5vocab('main', 'search', 'col')")
+    tags = [term for (term,) in held.execute("SELECT term FROM temp.v WHERE col = 'about'")]
+    assert len(tags) > 6
+    assert not any(name in tag for tag in tags for name in ("reef", "codex", "user"))
+    for tag in tags:
+        assert find(store, tag) == ()
+    held.close()
+    store.close()
+
+
+LATEST = 1 << 40
+
+
+@given(st.integers(0, LATEST), st.integers(0, LATEST), st.integers(0, LATEST))
+def test_a_stretch_of_time_is_a_few_spans(since: int, until: int, at: int) -> None:
+    (asked,) = filters(Query(words="x", since=since, until=until), LATEST)
+    spans = set(asked.strip("()").split(" OR "))
+    assert len(spans) <= 2 * 15 * (len(SHIFTS) - 1) + 16
+    own = {f"d{level}x{at >> shift:x}" for level, shift in enumerate(SHIFTS)}
+    edge = SHIFTS[0]
+    if since <= at < until:
+        assert len(spans & own) == 1
+    elif not (since >> edge <= at >> edge <= until >> edge):
+        assert not spans & own
