@@ -35,6 +35,7 @@ COUNTERS = {
 """By vocabulary, called with its name; others join as entry points `holdfast.counters`."""
 
 IMPORTERS = {
+    "gemini-cli": "holdfast.importers.gemini_cli:GeminiCli",
     "claude-code": "holdfast.importers.claude_code:ClaudeCode",
 }
 """By the program whose transcripts they read; others join as entry points `holdfast.importers`."""

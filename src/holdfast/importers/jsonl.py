@@ -50,17 +50,22 @@ def records(material: Material, owner: str, name: str = "") -> Iterator[Found | 
             continue
         if not line.data or line.data.isspace():
             continue
-        try:
-            value = decode(line.data)
-        except UNREADABLE as why:
-            yield Problem(f"is no JSON: {_brief(why)}", line.number)
-            yield Kept(Record(owner, "damaged", line.data, line.number, whole=True))
-            continue
-        if type(value) is dict:
-            yield Found(line.number, line.data, value)
-        else:
-            yield Problem("is no record, but other JSON", line.number, "unknown")
-            yield Kept(Record(owner, "other", line.data, line.number, whole=True))
+        yield from read(owner, line.number, line.data)
+
+
+def read(owner: str, line: int, data: bytes) -> Iterator[Found | Kept | Problem]:
+    """The record that some bytes are; otherwise what is wrong, and the bytes."""
+    try:
+        value = decode(data)
+    except UNREADABLE as why:
+        yield Problem(f"is no JSON: {_brief(why)}", line)
+        yield Kept(Record(owner, "damaged", data, line, whole=True))
+        return
+    if type(value) is dict:
+        yield Found(line, data, value)
+    else:
+        yield Problem("is no record, but other JSON", line, "unknown")
+        yield Kept(Record(owner, "other", data, line, whole=True))
 
 
 def decode(data: bytes) -> Any:

@@ -1,0 +1,46 @@
+"""The sessions of Gemini CLI: JSON documents, the lines that came after them, and its stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from holdfast.importers.gemini_cli.reading import Reading
+from holdfast.importers.gemini_cli.stream import Stream
+from holdfast.model.told import Told
+from holdfast.ports import Material
+
+_SESSION = re.compile(rb'"sessionId"\s*:')
+_PROJECT = re.compile(rb'"projectHash"\s*:')
+_HISTORY = re.compile(rb'\A\s*\{\s*"history"\s*:\s*\[\s*\{\s*"(?:role|parts)"\s*:')
+_STREAM = re.compile(rb'\A\s*\{"type":"init",[^\n]{0,1000}?"session_id":')
+
+HEADER = 4_000
+"""Within so many bytes a file says what it is."""
+
+
+class GeminiCli:
+    """Reads what Gemini CLI leaves beneath ~/.gemini/tmp, and what it prints as stream-json."""
+
+    name = "gemini-cli"
+    reach = 2
+
+    def places(self) -> tuple[str, ...]:
+        return (".gemini/tmp",)
+
+    def takes(self, name: str) -> bool:
+        return name.endswith((".json", ".jsonl"))
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        first = head[:HEADER]
+        if first.lstrip().startswith(b"{") and _SESSION.search(first) and _PROJECT.search(first):
+            return True
+        return any(form.match(first) for form in (_HISTORY, _STREAM))
+
+    def read(self, material: Material) -> Iterator[Told]:
+        return Stream(material).told() if _streams(material) else Reading(material).told()
+
+
+def _streams(material: Material) -> bool:
+    first = next(material.lines(), None)
+    return first is not None and bool(_STREAM.match(first.data))

@@ -1,0 +1,46 @@
+"""Values of untrusted JSON, each as what it should be or as nothing."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+from typing import Any
+
+from holdfast.model.message import Media
+from holdfast.model.pictures import dimensions
+
+LARGEST = 1 << 53
+
+
+def text(value: Any) -> str:
+    """Text; empty where it is something else."""
+    return value if type(value) is str else ""
+
+
+def table(value: Any) -> dict[str, Any]:
+    """An object; empty where it is something else."""
+    return value if type(value) is dict else {}
+
+
+def rows(value: Any) -> list[Any]:
+    """A list; empty where it is something else."""
+    return value if type(value) is list else []
+
+
+def count(value: Any) -> int:
+    """A number of things, or of ms since 1970; 0 where it is none."""
+    if type(value) is float and 0 <= value < LARGEST:
+        return int(value)
+    return value if type(value) is int and 0 <= value < LARGEST else 0
+
+
+def picture(kind: str, base64: str, name: str = "") -> Media | None:
+    """A picture or document from its base64; None where its bytes are not there."""
+    try:
+        data = b64decode(base64, validate=True)
+    except (NotBase64, ValueError):
+        return None
+    if not data:
+        return None
+    width, height = dimensions(data) or (0, 0)
+    return Media(type=kind, data=data, name=name, width=width, height=height)
