@@ -27,7 +27,7 @@ from bench.table import Table, Target, cell, digits, spread, targets
 from holdfast.engine.doors import Holdfast
 
 PARTS = 1_000_000
-ROUNDS = 60
+ROUNDS = 40
 BUDGET = 120.0
 
 TWO, RG_TWO = "two words", "ripgrep, two words"
