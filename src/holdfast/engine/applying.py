@@ -17,7 +17,7 @@ from holdfast.core.accept import CHECKED, refusals
 from holdfast.core.applied import cleared, kept
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import extract
-from holdfast.core.ledger import render
+from holdfast.core.ledger.render import render
 from holdfast.core.recall import expandable
 from holdfast.core.transcript import earlier, told
 from holdfast.engine import load

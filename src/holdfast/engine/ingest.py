@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 CALLS = 500
 """How many calls are written in one transaction."""
 
+TOLD = "told"
+"""The version of a price that the program itself has told."""
+
 EXTRACT = 2_000
 """How long our own extract is where nobody can read a summary, in tokens."""
 
@@ -199,7 +202,8 @@ class Ingest:
         if not self._trail.loose.new(b"call", wire.encode([told.request, told.usage])):
             return
         profile = self._profile(told.model) if told.model else None
-        price = cost(told.usage, profile, told.iterations, self._profile) if profile else None
+        priced = cost(told.usage, profile, told.iterations, self._profile) if profile else None
+        version = profile.price_version if profile and priced is not None else ""
         name = told.request or wire.encode([told.started, told.usage]).decode()
         self._calls.append(
             Call(
@@ -213,8 +217,8 @@ class Ingest:
                 request=told.request,
                 usage=told.usage,
                 iterations=told.iterations,
-                cost=price,
-                price_version=profile.price_version if profile and price is not None else "",
+                cost=priced if told.cost is None else told.cost,
+                price_version=version if told.cost is None else TOLD,
                 outcome="imported",
                 stop=told.stop,
             )

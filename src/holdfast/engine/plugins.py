@@ -36,7 +36,10 @@ COUNTERS = {
 
 IMPORTERS = {
     "gemini-cli": "holdfast.importers.gemini_cli:GeminiCli",
+    "aider": "holdfast.importers.aider:Aider",
     "claude-code": "holdfast.importers.claude_code:ClaudeCode",
+    "copilot-cli": "holdfast.importers.copilot_cli:CopilotCli",
+    "pi": "holdfast.importers.pi:Pi",
 }
 """By the program whose transcripts they read; others join as entry points `holdfast.importers`."""
 

@@ -6,6 +6,7 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from typing import Any
 
+from holdfast.model import wire
 from holdfast.model.message import Media
 from holdfast.model.pictures import dimensions
 
@@ -44,3 +45,17 @@ def picture(kind: str, base64: str, name: str = "") -> Media | None:
         return None
     width, height = dimensions(data) or (0, 0)
     return Media(type=kind, data=data, name=name, width=width, height=height)
+
+
+def billionths(dollars: Any) -> int | None:
+    """An amount of dollars in billionths; None where there is none, or nobody knew it."""
+    if type(dollars) in (int, float) and 0 < dollars < 1_000_000:
+        return round(dollars * 1_000_000_000)
+    return None
+
+
+def written(value: Any) -> str:
+    """What a tool was called with, as JSON; text is taken for what a model wrote itself."""
+    if type(value) is str:
+        return value
+    return wire.encode(value or {}).decode("utf-8", "surrogatepass")

@@ -105,6 +105,8 @@ class Called(Struct, frozen=True, omit_defaults=True, kw_only=True):
     provider: str = ""
     model: str = ""
     iterations: tuple[Iteration, ...] = ()
+    cost: int | None = None
+    """What it cost, in billionths of a US dollar, where the program itself says so."""
     stop: Stop | None = None
     cause: str = "turn"
 

@@ -24,6 +24,11 @@ class Material(Protocol):
         """The file itself."""
         ...
 
+    @property
+    def path(self) -> str:
+        """Where it lies, for people: nothing is read by it."""
+        ...
+
     def lines(self, name: str = "") -> Iterator[Line]:
         """The lines of a file without their ends, numbered from 1; the file itself if none is
         named."""

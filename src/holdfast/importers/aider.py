@@ -1,0 +1,283 @@
+"""The chat histories of Aider: one Markdown file for every run in a project, one after the other.
+
+Rule 1: a run is a session. What the user typed stands in `#### ` lines, what the console showed in
+        `> ` lines; both end with two spaces. Everything else is the model's.
+Rule 2: quotes and headings of a reply end without them, and what stands in a fence, or in a
+        SEARCH/REPLACE block, is the reply's whatever it looks like. A fence that nobody closed ends
+        where only the program can have written.
+Rule 3: the file names no messages and tells no times but when a run began, without a zone: it is
+        read as UTC, so that it stays the same wherever it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from hashlib import blake2b
+from pathlib import PurePath
+
+from holdfast.importers.jsonl import milliseconds
+from holdfast.model.message import Message, Record, Text
+from holdfast.model.reply import Usage
+from holdfast.model.told import Begun, Called, Kept, Line, Problem, Said, Told
+from holdfast.ports import Material
+
+AGENT = "aider"
+
+CONSOLE = "system-reminder"
+"""What the console showed is no words of the user's."""
+
+START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
+_STARTED = re.compile(rb"^# aider chat started at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.MULTILINE)
+
+_MODEL = re.compile(r"(?:Main model|Models?): (\S+) with ")
+_NUMBER = r"([\d.,]{1,15}[kM]?)"
+_TOKENS = re.compile(
+    rf"Tokens: {_NUMBER} sent(?:, {_NUMBER} cache write)?(?:, {_NUMBER} cache hit)?"
+    rf"(?:, {_NUMBER} received)?\.?(?: Cost: \$([\d.,]{{1,20}}) (?:message|request))?"
+)
+_TOKENS_BEFORE = re.compile(
+    r"(\d{1,12}) prompt tokens, (\d{1,12}) completion tokens(?:, \$([\d.]{1,20}) cost)?"
+)
+_PROGRAM = re.compile(
+    r"> (?:\s*\Z|Model \S+ has hit |Tokens: |\d+ prompt tokens|Applied edit to |"
+    r"Commit [0-9a-f]{4,}|Added .* to the chat|"
+    r"Add .*\? |The LLM did not |Attempt to fix |Only \d+ reflections|Retrying in |litellm\.|"
+    r"Allow (?:creation|edits) |Did not apply |Committing |Update git |The API provider)"
+)
+"""What only the program writes, be it behind a fence that is still open."""
+
+_FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})(.*)")
+_TAG = re.compile(r"\s{0,12}<(source|code|pre|codeblock|sourcecode)>")
+_SEARCH = re.compile(r"<{5,9} SEARCH\s*\Z")
+_REPLACE = re.compile(r">{5,9} (?:REPLACE|UPDATED)\s*\Z")
+
+
+class Aider:
+    """Reads what Aider leaves in the directory of a project."""
+
+    name = AGENT
+    reach = 0
+
+    def places(self) -> tuple[str, ...]:
+        return (".aider.chat.history.md",)
+
+    def takes(self, name: str) -> bool:
+        return name.endswith(".md")
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        return bool(_STARTED.search(head))
+
+    def read(self, material: Material) -> Iterator[Told]:
+        return Reading(material).told()
+
+
+class Reading:
+    """The reading of one file: its runs, one after the other."""
+
+    def __init__(self, material: Material) -> None:
+        self._material = material
+        self._directory = directory(material.path)
+        self._met: dict[str, int] = {}
+
+    def told(self) -> Iterator[Told]:
+        """Everything that stands in it."""
+        run: Run | None = None
+        for line in self._material.lines():
+            text = None if line.fault else _decoded(line.data)
+            if text is not None and (start := START.match(text)):
+                yield from run.close() if run else ()
+                run = Run(self._named(start[1]), milliseconds(f"{start[1]}+00:00"))
+                yield Begun(native=run.native, created=run.created, directory=self._directory)
+            elif text is None:
+                yield from _damaged(line, run)
+            elif run:
+                yield from run.feed(text, line.number)
+            elif text.strip():
+                run = Run(f"without a beginning {_print(text)}", 0)
+                yield Problem("a run whose beginning is missing", line.number)
+                yield Begun(native=run.native, directory=self._directory)
+                yield from run.feed(text, line.number)
+        yield from run.close() if run else ()
+
+    def _named(self, start: str) -> str:
+        """What a run is called: by when it began, and which one of that second it was."""
+        self._met[start] = self._met.get(start, 0) + 1
+        return f"{start}#{self._met[start]}" if self._met[start] > 1 else start
+
+
+class Run:
+    """One run of the program, line by line."""
+
+    def __init__(self, native: str, created: int) -> None:
+        self.native, self.created = native, created
+        self._mode = "banner"
+        self._torn = False
+        """Whether the console's last line goes on in the next."""
+        self._fence = Fence()
+        self._lines: list[str] = []
+        self._first = 0
+        self._blank = True
+        self._said = 0
+        self._calls = 0
+        self._model = ""
+
+    def feed(self, text: str, number: int) -> Iterator[Told]:
+        """What is finished by one more line."""
+        mode, words = self._what(text)
+        if mode != self._mode or (mode == "user" and self._blank):
+            yield from self._finish()
+            self._mode, self._first, self._fence = mode, number, Fence()
+        if words is not None:
+            self._lines.append(words)
+            if mode == "reply":
+                self._fence.feed(text)
+            elif mode != "user":
+                yield from self._used(words)
+        self._blank = not text.strip()
+
+    def _what(self, text: str) -> tuple[str, str | None]:
+        """Whose a line is, and its words; None where it only parts two others."""
+        inside = self._mode == "reply" and self._fence.open
+        console = "banner" if self._mode == "banner" else "console"
+        if _is_users(text) and (self._blank or self._mode == "user"):
+            self._torn = False
+            return "user", text[5:].removesuffix("  ")
+        if self._mode == "reply":
+            shown = _is_consoles(text) and (not inside or (self._blank and _PROGRAM.match(text)))
+            return (console, text[2:].rstrip()) if shown else ("reply", text)
+        if text.startswith("> ") or self._torn:
+            self._torn = not text.endswith("  ")
+            return console, text.removeprefix("> ").rstrip()
+        if not text.strip():
+            return self._mode, None
+        return "reply", text
+
+    def _used(self, words: str) -> Iterator[Told]:
+        """What a line of the console tells of the model and its use."""
+        if found := _MODEL.match(words):
+            self._model = found[1]
+        usage, cost = spent(words)
+        if usage:
+            self._calls += 1
+            when = self.created + self._calls  # there is no other time, and each call has its own
+            yield Called(usage=usage, cost=cost, started=when, ended=when, model=self._model)
+
+    def _finish(self, *, open: bool = False) -> Iterator[Told]:
+        lines, self._lines = self._lines, []
+        text = "\n".join(lines)
+        text = text if self._mode == "user" else text.strip("\n")
+        if not text.strip():
+            return
+        if self._mode == "banner":
+            raw = text.encode("utf-8", "surrogatepass")
+            yield Kept(Record(AGENT, "banner", raw, self._first, whole=True))
+            return
+        self._said += 1
+        reply = self._mode == "reply"
+        part = Text(text, scaffold=CONSOLE if self._mode == "console" else "")
+        yield Said(
+            message=Message("assistant" if reply else "user", (part,)),
+            created=self.created, completed=self.created, native=f"{self._said}:{_print(lines[0])}",
+            model=self._model if reply else "", open=open,
+        )  # fmt: skip
+
+    def close(self) -> Iterator[Told]:
+        """What is left when the run ends here."""
+        told = list(self._finish(open=True))
+        yield from told
+        if told and not self._said:
+            yield Problem("a run in which nothing was said", self._first, "notice")
+
+
+class Fence:
+    """Whether a line of a reply stands in a fence or a SEARCH/REPLACE block."""
+
+    def __init__(self) -> None:
+        self._mark = ""
+        self._search = False
+
+    @property
+    def open(self) -> bool:
+        """Whether the next line stands in one."""
+        return bool(self._mark) or self._search
+
+    def feed(self, text: str) -> None:
+        """Take one more line."""
+        if self._search:
+            self._search = not _REPLACE.match(text)
+        elif _SEARCH.match(text):
+            self._search = True
+        elif self._mark.startswith("</"):
+            self._mark = "" if text.strip().startswith(self._mark) else self._mark
+        elif found := _FENCE.match(text):
+            self._turn(found[1], found[2])
+        elif not self._mark and (tag := _TAG.match(text)):
+            self._mark = "" if f"</{tag[1]}>" in text else f"</{tag[1]}>"
+
+    def _turn(self, mark: str, more: str) -> None:
+        """Open a fence, or close the one that is open."""
+        if not self._mark:
+            self._mark = "" if mark[0] == "`" and "`" in more else mark
+        elif mark.startswith(self._mark) and not more.strip():
+            self._mark = ""
+
+
+def spent(words: str) -> tuple[Usage | None, int | None]:
+    """What a call used and cost, where a line of the console says so."""
+    if found := _TOKENS_BEFORE.match(words):
+        used = Usage(input=int(found[1]), output=int(found[2]))
+        return used, _billionths(found[3])
+    if found := _TOKENS.match(words):
+        sent, write, hit, received = (_number(found[n]) for n in range(1, 5))
+        fresh = max(sent - write - hit, 0)
+        used = Usage(input=fresh, cache_write=write, cache_read=hit, output=received)
+        return used, _billionths(found[5])
+    return None, None
+
+
+def directory(path: str) -> str:
+    """The project that a history lies in; empty where the file was put elsewhere."""
+    file = PurePath(path)
+    return str(file.parent) if file.name == ".aider.chat.history.md" else ""
+
+
+def _print(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _is_users(text: str) -> bool:
+    return text.startswith("####") and text.endswith("  ") and text[4:5] == " "
+
+
+def _is_consoles(text: str) -> bool:
+    return text.startswith("> ") and text.endswith("  ")
+
+
+def _number(text: str | None) -> int:
+    scale = {"k": 1_000, "M": 1_000_000}.get((text or "")[-1:], 1)
+    try:
+        return int(Decimal((text or "0").rstrip("kM").replace(",", "")) * scale)
+    except InvalidOperation:
+        return 0
+
+
+def _billionths(text: str | None) -> int | None:
+    try:
+        return int(Decimal(text.rstrip(".").replace(",", "")) * 1_000_000_000) if text else None
+    except InvalidOperation:
+        return None
+
+
+def _decoded(data: bytes) -> str | None:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _damaged(line: Line, run: Run | None) -> Iterator[Told]:
+    yield Problem(line.fault or "is no UTF-8", line.number)
+    if run and not line.fault:
+        yield Kept(Record(AGENT, "damaged", line.data, line.number, whole=True))
