@@ -11,7 +11,7 @@ import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.importers.claude_code import ClaudeCode
 from holdfast.model.log import Clear, Summary
-from holdfast.model.message import Message, Subtask, ToolResult
+from holdfast.model.message import Message, Subtask, Text, ToolResult
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.looking import bring, only, parts, said, words
 from tests.importers.writing import MODEL, SESSION, Transcript, call, story, text
@@ -114,3 +114,90 @@ class TestContract(ImporterContract):
 
     def example(self, place: Path) -> Path:
         return story().write(place)
+
+
+def test_a_result_that_was_spilled_is_kept_whole(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Look.")
+    told.reply("msg_1", call("toolu_1", command="ls"))
+    where = f"/home/me/.claude/projects/p/{SESSION}/tool-results/b1.txt"
+    shown = f"<persisted-output>\nOutput too large (35.1KB). Full output saved to: {where}\n\n…"
+    told.result("toolu_1", shown)
+    whole = tmp_path / "a" / "p" / SESSION / "tool-results" / "b1.txt"
+    whole.parent.mkdir(parents=True)
+    whole.write_text("all of it")
+    bring(hf, told.write(tmp_path / "a" / "p"))
+    kept = [part.data for part in parts(only(hf)) if getattr(part, "type", "") == "tool-result"]
+    assert kept == [b"all of it"]
+    assert words(only(hf))[-1].startswith("<persisted-output>")
+
+
+def test_nothing_outside_is_read_though_a_file_names_it(hf: Holdfast, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("treasure")
+    told = Transcript()
+    told.user("Look.")
+    told.reply("msg_1", call("toolu_1", command="ls"))
+    for way in ("../../../../secret.txt", "/etc/passwd", ".."):
+        told.result("toolu_1", f"<persisted-output>\nFull output saved to: {way}\n")
+    bring(hf, told.write(tmp_path / "a" / "p"))
+    assert "treasure" not in str(parts(only(hf)))
+    assert "root:" not in str(parts(only(hf)))
+
+
+def test_a_sidechain_in_the_file_is_a_session_that_its_answer_names(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Have it looked at.")
+    asking = told.reply("msg_1", call("toolu_1", "Task", prompt="Look."))
+    told.user("Look.", isSidechain=True, parent=None)
+    told.reply("msg_2", text("All well."), isSidechain=True)
+    told.result("toolu_1", "All well.", parent=asking)
+    told.reply("msg_3", text("It is well."))
+    bring(hf, told.write(tmp_path / "p"))
+    main, side = sorted(hf.every_session(), key=lambda info: info.parent)
+    assert side.parent == main.id
+    assert words(hf.session(main.id)) == ["Have it looked at.", "", "All well.", "It is well."]
+    assert words(hf.session(side.id)) == ["Look.", "All well."]
+    named = [part for part in parts(hf.session(main.id)) if isinstance(part, Subtask)]
+    assert [part.session for part in named] == [side.id]
+
+
+@pytest.mark.parametrize("parents", [("self",), ("b", "a"), ("c", "a", "b"), (None, None, None)])
+def test_a_tree_that_is_none_is_told_in_the_order_of_the_file(
+    hf: Holdfast, tmp_path: Path, parents: tuple[str | None, ...]
+) -> None:
+    told = Transcript()
+    for name, parent in zip("abc", parents, strict=False):
+        told.user(f"I am {name}.", uuid=name, parent=name if parent == "self" else parent)
+    told.reply("msg_1", text("I see."), parent="nowhere")
+    bring(hf, told.write(tmp_path / "p"))
+    assert words(only(hf))[-1] == "I see."
+    assert len(words(only(hf))) == len(parents) + 1
+
+
+def test_the_program_s_own_words_name_no_model(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Go.")
+    told.reply("msg_1", text("Gone."))
+    said = {"id": "x", "role": "assistant", "model": "<synthetic>",
+            "content": [text("API Error: 529")], "usage": {"input_tokens": 0}}  # fmt: skip
+    told.add("assistant", message=said, isApiErrorMessage=True)
+    bring(hf, told.write(tmp_path / "p"))
+    assert only(hf).info.model == MODEL
+    assert words(only(hf))[-1] == "API Error: 529"
+
+
+def test_context_that_was_attached_is_told_and_is_nobody_s_request(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Read it.")
+    told.add("attachment", attachment={"type": "file", "filename": "a.py",
+             "content": {"type": "text", "file": {"content": "x = 1"}}})  # fmt: skip
+    told.add("attachment", attachment={"type": "queued_command", "prompt": "And b.py."})
+    told.add("attachment", attachment={"type": "plan_mode", "planExists": True})
+    bring(hf, told.write(tmp_path / "p"))
+    assert words(only(hf)) == ["Read it.", "x = 1", "And b.py."]
+    _, context, queued = [part for part in parts(only(hf)) if isinstance(part, Text)]
+    assert (context.scaffold, queued.scaffold) == ("system-reminder", "")

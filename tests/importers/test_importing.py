@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -269,3 +273,62 @@ def test_truncated_anywhere_every_whole_record_is_kept(tmp_path: Path) -> None:
             assert set(range(1, complete + 1)) <= lines
             damaged = bool(reports) and bool(reports[0].troubles)
             assert damaged == (length not in ends and length + 1 not in ends and bool(reports))
+
+
+def test_several_processes_may_import_at_once(tmp_path: Path) -> None:
+    for number in range(6):
+        story(f"5d1a2b3c-0000-4000-8000-{number:012d}").write(tmp_path / "p")
+    command = [sys.executable, "-m", "holdfast.cli", "import", str(tmp_path / "p"), "--json"]
+    store = ["--store", str(tmp_path / "store.db")]
+    with holdfast.open(tmp_path / "store.db"):
+        running = [subprocess.Popen([*command, *store], stdout=subprocess.PIPE) for _ in range(3)]
+        said = [json.loads(line) for one in running for line in one.communicate()[0].splitlines()]
+    assert [one.returncode for one in running] == [0, 0, 0]
+    assert [problem for report in said for problem in report["problems"]] == []
+    with holdfast.open(tmp_path / "store.db") as hf, holdfast.open(tmp_path / "fresh.db") as other:
+        bring(other, tmp_path / "p")
+        found = {info.id: words(hf.session(info.id)) for info in hf.every_session()}
+        assert found == {info.id: words(other.session(info.id)) for info in other.every_session()}
+        assert sum(info.head for info in hf.every_session()) == sum(
+            info.head for info in other.every_session()
+        )
+
+
+def test_it_can_be_awaited(tmp_path: Path) -> None:
+    path = story().write(tmp_path / "p")
+
+    async def brought() -> list[int]:
+        async with holdfast.open_async(tmp_path / "store.db") as hf:
+            return [report.entries async for report in hf.import_from(path)]
+
+    assert asyncio.run(brought()) == [13]
+
+
+def test_a_file_without_a_conversation_is_reported_and_makes_no_session(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.bare(type="file-history-snapshot", messageId="m", snapshot={})
+    (report,) = bring(hf, told.write(tmp_path / "p"))
+    assert [problem.severity for problem in report.problems] == ["notice"]
+    assert list(hf.every_session()) == []
+    told.user("Now.")
+    bring(hf, told.write(tmp_path / "p"))
+    kept = [part.type for part in parts(only(hf)) if isinstance(part, Record) and part.whole]
+    assert kept == ["file-history-snapshot"]
+
+
+def test_a_key_of_ours_is_never_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-ant-api03-" + "k" * 40
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    told = Transcript()
+    told.user(f"My key is {key}.")
+    told.bare(type="last-prompt", lastPrompt=key, sessionId=SESSION)
+    told.bare(type="custom-title", customTitle=f"About {key}", sessionId=SESSION)
+    with holdfast.open(tmp_path / "store.db") as hf:
+        for _ in range(2):
+            bring(hf, told.write(tmp_path / "p"))
+        assert only(hf).info.head == 1
+        assert key not in str(parts(only(hf)))
+        assert key not in only(hf).info.title
+    assert key.encode() not in (tmp_path / "store.db").read_bytes()

@@ -41,7 +41,7 @@ def import_command(
     """
     with asked.open(make=True) as hf:
         sources = _found(hf, paths, agents)
-        reports = _brought(hf, sources, asked)
+        reports = _brought(hf, sources, asked, fresh=watch)
         if not asked.json:
             _summed(reports, sources)
         while watch:
@@ -59,13 +59,13 @@ def _found(hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]) -> lis
     return sources
 
 
-def _brought(hf: Holdfast, sources: list[Source], asked: Asked) -> list[Imported]:
+def _brought(hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool) -> list[Imported]:
     """Import them, with a bar for whoever sits before a terminal."""
     from holdfast.cli.terminal import emit
 
     reports: list[Imported] = []
     with _bar(sum(source.size for source in sources)) as advance:
-        for report in hf.import_sources(sources):
+        for report in hf.import_sources(sources, fresh=fresh):
             advance(report)
             if asked.json:
                 emit(as_value(report))

@@ -19,7 +19,7 @@ from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
 from holdfast.engine.trail import session_id
-from holdfast.errors import Conflict, HoldfastError, Misuse, Unknown, Unsafe
+from holdfast.errors import Conflict, HoldfastError, Misuse, Unavailable, Unknown, Unsafe
 from holdfast.files import Root
 from holdfast.model.origin import MOST_PROBLEMS, Imported
 from holdfast.model.told import (
@@ -91,10 +91,7 @@ def find(paths: Iterable[str | Path], wanted: Sequence[str] = ()) -> Iterator[So
 def _at(path: Path, known: Sequence[Importer]) -> Iterator[Source]:
     place = path.expanduser()
     if place.is_dir():
-        root = Root(place)
-        for found in root.walk(limit=MOST_FILES, skip=lambda one: one.path.endswith(".git")):
-            if found.kind == "file":
-                yield from _recognised(root, found.path, known)
+        yield from _beneath(place, known)
     elif place.exists():
         root = Root(place.parent)
         sources = list(_recognised(root, place.name, known, any_name=True))
@@ -104,6 +101,18 @@ def _at(path: Path, known: Sequence[Importer]) -> Iterator[Source]:
         yield from sources
     else:
         raise Unknown("file or directory", str(path), (), "check the path")
+
+
+def _beneath(place: Path, known: Sequence[Importer]) -> Iterator[Source]:
+    try:
+        root = Root(place)
+        for found in root.walk(limit=MOST_FILES, skip=lambda one: one.path.endswith(".git")):
+            if found.kind == "file":
+                yield from _recognised(root, found.path, known)
+    except OSError as why:
+        raise Unavailable(
+            f"not all of {place} can be read ({why}); check owner and mode, or name what can be"
+        ) from why
 
 
 def _recognised(
@@ -177,7 +186,7 @@ class Importing:
         growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
-        told = iter(self._importer.read(material))
+        told = _read(self._importer, material, report)
         while items := await self._engine.aside(lambda: list(islice(told, AT_ONCE))):
             for item in items:
                 if isinstance(item, Begun):
@@ -187,6 +196,9 @@ class Importing:
                     await _give(item, current, report)
         made = [id for one in sessions.values() if (id := await one.finish())]
         report.sessions = tuple(dict.fromkeys(made))
+        if not made and report.kept:
+            nothing = "no conversation is in it; its records stay where they are"
+            _trouble(report, Problem(nothing, severity="notice"))
         if made and not growing:
             await imports.mark(material.path, material.look(), made)
         return report
@@ -204,6 +216,15 @@ class Importing:
             return (await self._engine.store.sessions.session(id)).id
         except Unknown:
             return ""
+
+
+def _read(reader: Importer, material: FileMaterial, report: Imported) -> Iterator[Told]:
+    """What an importer tells; what it breaks off with is a problem of this file alone."""
+    try:
+        yield from reader.read(material)
+    except Exception as broken:
+        what = f"the importer broke off here ({type(broken).__name__}: {broken}): report it"
+        _trouble(report, Problem(what))
 
 
 async def _give(item: Told, session: Ingest | None, report: Imported) -> None:

@@ -102,7 +102,8 @@ class Ingest:
         self._any = True
         if told.native:
             self._natives[told.native] = seq
-        self._model = told.model if body.role == "assistant" and told.model else self._model
+        if body.role == "assistant" and told.model and not told.model.startswith("<"):
+            self._model = told.model  # and no name such as <synthetic>
         for ordinal, part in enumerate(body.parts):
             if isinstance(part, ToolResult):
                 self._results[part.call] = PartRef(seq, ordinal)

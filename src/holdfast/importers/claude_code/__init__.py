@@ -24,7 +24,8 @@ class ClaudeCode:
     """Reads what Claude Code leaves beneath ~/.claude/projects."""
 
     name = "claude-code"
-    reach = 0
+    reach = 2
+    """A subagent's file lies two directories beneath those of its session."""
 
     def places(self) -> tuple[str, ...]:
         return (".claude/projects", ".config/claude/projects")

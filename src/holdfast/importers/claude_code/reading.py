@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.importers.claude_code.strand import AGENT, Strand
+from holdfast.importers.claude_code.compactions import AGENT
+from holdfast.importers.claude_code.strand import Strand
 from holdfast.importers.jsonl import UNREADABLE, Found, decode, milliseconds, records
 from holdfast.model.told import Begun, Noted, Problem, Titled, Told
 from holdfast.ports import Material
@@ -57,11 +58,11 @@ class Reading:
         if self._main:
             yield from self._tell(self._main, self._beside(self._main))
         else:
-            yield from (one for one in self._before if isinstance(one, Problem))
+            yield from self._before
 
     def _early(self, found: Found) -> Iterator[Told]:
         """A record before anybody knows which session this is."""
-        return Strand("").feed(found)
+        return Strand("", self._sidecar).feed(found)
 
     def _tell(self, strand: Strand | None, told: Iterable[Told]) -> Iterator[Told]:
         """Tell items of a strand, once it has been said which one that is."""
@@ -134,8 +135,14 @@ class Reading:
             title=f"subtask: {title or 'a part of the work'}" if parent else "",
             parent=parent,
         )
-        self._strands[native] = Strand(native)
+        self._strands[native] = Strand(native, self._sidecar)
         return self._strands[native]
+
+    def _sidecar(self, name: str) -> bytes | None:
+        """A result that was too long for the file itself."""
+        above = self._path.parent
+        home = above.parent if above.name == "subagents" else above / self._path.stem
+        return self._material.whole(str(home / "tool-results" / name))
 
     def _description(self) -> str:
         """What a subagent was to do, as the file beside its own says."""

@@ -10,7 +10,8 @@ Rule 3: a parent that is missing, that comes later or that is nobody says nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from msgspec import Struct
@@ -19,14 +20,21 @@ from msgspec.structs import replace
 from holdfast.codecs.anthropic.decode import stop_of, used
 from holdfast.importers.claude_code.attachments import injected
 from holdfast.importers.claude_code.blocks import OWNER, asked, nameless, replied, thinned
+from holdfast.importers.claude_code.compactions import AGENT, cleared, compacted, tokens
 from holdfast.importers.jsonl import Found, milliseconds, rest, whole
 from holdfast.model import wire
-from holdfast.model.log import Trigger
-from holdfast.model.message import Message, Part, Record, Subtask, SummaryText, Text, ToolCall
+from holdfast.model.message import (
+    Message,
+    Part,
+    Record,
+    Subtask,
+    SummaryText,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.model.reply import Usage
-from holdfast.model.told import Called, Cleared, Compacted, Problem, Rewound, Said, Told
-
-AGENT = "claude-code"
+from holdfast.model.told import Called, Problem, Rewound, Said, Told
 
 SYNTHETIC = "<synthetic>"
 """The model that a message of the program itself says it is from."""
@@ -37,7 +45,7 @@ WAITING = 2_000
 _NOBODY = re.compile(
     r"\s*<(?:command-|local-command|bash-|task-notification|system-reminder|user-memory-input)"
 )
-_TRIGGERS: dict[str, Trigger] = {"auto": "auto", "manual": "manual"}
+_SPILLED = re.compile(r"\s*<persisted-output>.{0,200}?saved to: ([^\n]+)", re.DOTALL)
 _DELEGATES = ("Task", "Agent")
 """The tools that have a subagent do something."""
 
@@ -61,8 +69,8 @@ class Reply(Struct):
 class Strand:
     """Records of one session, or of one of its subagents."""
 
-    def __init__(self, native: str) -> None:
-        self.native = native
+    def __init__(self, native: str, sidecar: Callable[[str], bytes | None]) -> None:
+        self.native, self._sidecar = native, sidecar
         self.subagents: dict[str, str] = {}
         """The sessions of subagents, by what they were asked."""
         self._entries: dict[str, int] = {}
@@ -208,12 +216,20 @@ class Strand:
         for number, message in enumerate(said):
             native = f"{uuid}#{number + 1}" if number else uuid
             told += self._place(found, native, turn=human and message.role == "user", answer=answer)
-            records = _left(found, content) if number == 0 else ()
+            records = (*_left(found, content), *self._spilled(found, message)) if not number else ()
             told.append(Said(
                 message=self._linked(found, message), created=created, completed=created,
                 native=native, parent=found.text("parentUuid"), records=records,
             ))  # fmt: skip
         yield from self._later(*told)
+
+    def _spilled(self, found: Found, message: Message) -> Iterator[Record]:
+        """The whole of a result of which the model was shown the beginning."""
+        for part in message.parts:
+            if isinstance(part, ToolResult) and (saved := _SPILLED.match(part.output)):
+                name = PurePosixPath(saved[1].replace("\\", "/")).name
+                if data := self._sidecar(name):
+                    yield Record(AGENT, "tool-result", data, found.line)
 
     def _linked(self, found: Found, message: Message) -> Message:
         """A tool's answer, with the session of the subagent that gave it."""
@@ -234,7 +250,7 @@ class Strand:
             self._boundary = found
         elif kind == "microcompact_boundary":
             yield from self._behind(found, f"system/{kind}")
-            yield from self._later(*_cleared(found))
+            yield from self._later(cleared(found))
         else:
             yield from self._behind(found, f"system/{kind}" if kind else "system")
 
@@ -277,7 +293,7 @@ class Strand:
         self._place(found, native, turn=True, answer=True)
         self._entries[boundary.text("uuid")] = self._head
         self._preserved = set(kept)
-        yield _boundary(boundary, found, text, native, tuple(self._natives[n] for n in kept))
+        yield compacted(boundary, found, text, native, tuple(self._natives[n] for n in kept))
 
     def _kept(self, metadata: dict[str, Any]) -> list[int]:
         """What a compaction left visible, by number."""
@@ -309,41 +325,6 @@ def _said(reply: Reply, *, open: bool) -> Iterator[Told]:
         )  # fmt: skip
 
 
-def _boundary(
-    boundary: Found, found: Found, text: str, native: str, kept: tuple[str, ...]
-) -> Compacted:
-    metadata = boundary.table("compactMetadata")
-    summary = rest(AGENT, "user", found, "message", "content") if found is not boundary else None
-    records = (Record(AGENT, "system/compact_boundary", boundary.data, boundary.line, whole=True),)
-    return Compacted(
-        text=text,
-        created=milliseconds(boundary.fields.get("timestamp")),
-        native=native,
-        trigger=_TRIGGERS.get(_text(metadata.get("trigger")), "import"),
-        before=_count(metadata.get("preTokens")),
-        after=_count(metadata.get("postTokens")),
-        kept=kept,
-        records=(*records, summary) if summary else records,
-    )
-
-
-def _cleared(found: Found) -> tuple[Told, ...]:
-    metadata = found.table("microcompactMetadata")
-    named = metadata.get("compactedToolIds")
-    calls = tuple(one for one in named if type(one) is str) if type(named) is list else ()
-    before = _count(metadata.get("preTokens"))
-    return (
-        Cleared(
-            calls=calls,
-            created=milliseconds(found.fields.get("timestamp")),
-            step="microcompact",
-            trigger=_TRIGGERS.get(_text(metadata.get("trigger")), "import"),
-            before=before,
-            after=max(before - _count(metadata.get("tokensSaved")), 0),
-        ),
-    )
-
-
 def _left(found: Found, content: Any) -> tuple[Record, ...]:
     """What a user's record says besides its content, and what its content says besides parts."""
     record = rest(AGENT, "user", found, "message", "content")
@@ -368,11 +349,7 @@ def _first_call(message: Message) -> str:
 
 
 def _weight(usage: dict[str, Any]) -> int:
-    return sum(_count(value) for name, value in usage.items() if name.endswith("_tokens"))
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 1 << 53 else 0
+    return sum(tokens(value) for name, value in usage.items() if name.endswith("_tokens"))
 
 
 def _text(value: Any) -> str:
