@@ -105,3 +105,11 @@ def test_weights_that_are_others_are_not_kept(
 def test_no_such_file() -> None:
     with pytest.raises(Misuse, match="there is no model"):
         embedded("/nowhere/at/all.gguf")
+
+
+def test_the_weights_are_loaded_once_for_all_who_hold_them(model: Any) -> None:
+    file = str(weights.place())
+    one, other = embedded(file, WINDOW), embedded(file, WINDOW)
+    assert one[1] is other[1]
+    one[0].close()
+    other[0].close()

@@ -12,7 +12,8 @@ import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
+from weakref import WeakValueDictionary
 
 from holdfast.errors import Misuse
 
@@ -20,16 +21,26 @@ WINDOW = 8_192
 """What the model that comes with us holds."""
 
 
-class Served(NamedTuple):
-    """Where a model can be spoken to, as long as `server` is held."""
+class Served:
+    """Where a model can be spoken to, as long as this is held."""
 
-    url: str
-    key: str
-    server: Any
+    def __init__(self, url: str, key: str, server: Any) -> None:
+        self.url, self.key, self.server = url, key, server
+
+
+_running: WeakValueDictionary[tuple[str, int], Served] = WeakValueDictionary()
 
 
 def serve(weights: str, window: int = WINDOW, threads: int = 0) -> Served:
-    """Load a GGUF file and serve it; Misuse where that cannot be."""
+    """Load a GGUF file and serve it, once for all who hold it; Misuse where that cannot be."""
+    name = os.path.realpath(weights), window
+    if held := _running.get(name):
+        return held
+    made = _running[name] = _served(weights, window, threads)
+    return made
+
+
+def _served(weights: str, window: int, threads: int) -> Served:
     try:
         import xllamacpp
     except ImportError as absent:
