@@ -17,7 +17,7 @@ from holdfast.engine.trail import Trail, session_id
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
-from holdfast.model.message import Message, Part, Subtask, SummaryText, ToolResult
+from holdfast.model.message import Message, Opaque, Part, Subtask, SummaryText, ToolResult
 from holdfast.model.origin import Imported
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
@@ -120,7 +120,7 @@ class Ingest:
             await self.kept(Kept(replace(record, whole=True)))
         if not self._any:
             text = told.text or "[a summary that only its provider can read]"
-            said = Message("user", (SummaryText(text), *told.opaque))
+            said = Message("user", (*told.opaque, SummaryText(text)))
             await self.said(
                 Said(
                     message=said, created=told.created, completed=told.created,
@@ -144,10 +144,11 @@ class Ingest:
             self._report.compactions += 1
         if told.native:
             self._natives[told.native] = seq
-        if told.opaque:
+        beside = told.opaque[1:] if _sealed(told) else told.opaque
+        if beside:
             await self.said(
                 Said(
-                    message=Message("assistant", told.opaque), created=told.created,
+                    message=Message("assistant", beside), created=told.created,
                     completed=told.created, native=f"{told.native}#opaque",
                     provider=told.provider, model=told.model,
                 )
@@ -165,6 +166,7 @@ class Ingest:
             text=text,
             kept=tuple(sorted(seq for seq in kept if seq <= last)),
             merges=state.summaries,
+            sealed=_sealed(told),
             folded=state,
         )
 
@@ -280,3 +282,9 @@ class Ingest:
             changes = Changes(title=title or None, model=model or None,
                               directory=known.directory or None)  # fmt: skip
             await self._engine.store.sessions.set(session.id, changes)
+
+
+def _sealed(told: Compacted) -> Opaque | None:
+    """A summary as its provider made it: its owner is sent that instead of the words."""
+    first = told.opaque[0] if told.opaque else None
+    return first if isinstance(first, Opaque) and first.type == "compaction" else None

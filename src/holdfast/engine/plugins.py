@@ -40,6 +40,7 @@ IMPORTERS = {
     "claude-code": "holdfast.importers.claude_code:ClaudeCode",
     "copilot-cli": "holdfast.importers.copilot_cli:CopilotCli",
     "pi": "holdfast.importers.pi:Pi",
+    "codex": "holdfast.importers.codex:Codex",
 }
 """By the program whose transcripts they read; others join as entry points `holdfast.importers`."""
 
