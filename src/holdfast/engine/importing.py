@@ -266,11 +266,12 @@ def _trouble(report: Imported, problem: Problem) -> Imported:
 
 
 def in_order(sources: Iterable[Source]) -> list[Source]:
-    """The order of importing: what belongs to another session lies deeper, and comes last."""
+    """The order of importing: what belongs to another session lies deeper, or only tells of it."""
 
     def key(source: Source) -> tuple[bool, int, str]:
         name = PurePosixPath(source.path)
-        return name.name.startswith("agent-"), len(name.parts), source.path
+        behind = name.name.startswith("agent-") or name.name.endswith("_index.jsonl")
+        return behind, len(name.parts), source.path
 
     return sorted(sources, key=key)
 

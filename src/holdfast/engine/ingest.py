@@ -120,7 +120,7 @@ class Ingest:
             await self.kept(Kept(replace(record, whole=True)))
         if not self._any:
             text = told.text or "[a summary that only its provider can read]"
-            said = Message("user", (*told.opaque, SummaryText(text)))
+            said = Message("user", (SummaryText(text), *told.opaque))
             await self.said(
                 Said(
                     message=said, created=told.created, completed=told.created,

@@ -61,6 +61,9 @@ TOLD = {
 SUMMARY = "Another language model started to solve this problem"
 """How the words begin that stand for what a local compaction has summarised."""
 
+AGENTS = "agent_message"
+"""What one agent tells another: it begins a turn, though no human has spoken."""
+
 KEPT_WORDS = 20_000
 """How many tokens of the user's words an old compaction kept."""
 
@@ -108,7 +111,10 @@ class Talk:
     def respond(self, payload: dict[str, Any], time: int, source: Item | None) -> Iterator[Told]:
         """An item that a model has sent or was sent; without a source it is said anew."""
         kind, role = text(payload.get("type")), text(payload.get("role"))
-        if kind in REPLIES or (kind == "message" and role == "assistant"):
+        if kind == "message" and role == "assistant" and _is_agents(payload.get("content")):
+            yield from self.close()
+            yield from self._told("assistant", payload, time, source, scaffold=AGENTS)
+        elif kind in REPLIES or (kind == "message" and role == "assistant"):
             yield from self._add(payload, time, source)
         elif kind in ANSWERS:
             yield from self.close()
@@ -123,9 +129,10 @@ class Talk:
             yield from self._told(role, payload, time, source)  # type: ignore[arg-type]
         elif kind == "agent_message":
             yield from self.close()
-            yield from self._told("user", payload, time, source, scaffold="agent_message")
-        elif source:
-            yield Kept(source.whole)
+            yield from self._told("user", payload, time, source, scaffold=AGENTS)
+        else:
+            yield from self.close()
+            yield from [Kept(source.whole)] if source else []
 
     def confirm(self, words: str) -> None:
         """A human has written these words: just now, or they come next."""
@@ -314,6 +321,18 @@ def _subtask(result: ToolResult) -> list[Subtask]:
         return []
     agent = text(told.get("agent_id")) or text(told.get("thread_id"))
     return [Subtask(agent)] if agent else []
+
+
+def _is_agents(content: Any) -> bool:
+    """Whether a message is what another agent says, as it was written before it had a kind."""
+    words = _texts(content)
+    if len(words) != 1 or not (words[0].startswith("{") and '"recipient"' in words[0]):
+        return False
+    try:
+        told = table(decode(words[0].encode("utf-8", "surrogatepass")))
+    except UNREADABLE:
+        return False
+    return {"author", "recipient", "content"} <= told.keys()
 
 
 def _texts(content: Any) -> list[str]:
