@@ -33,6 +33,8 @@ COMMANDS = {
     "rename": "verbs:rename",
     "archive": "verbs:archive",
     "erase": "erase:erase",
+    "export": "exporting:export",
+    "handoff": "handing:handoff",
     "doctor": "doctor:doctor",
     "demo": "demo:demo",
     "completion": "completion:completion",

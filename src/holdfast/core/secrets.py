@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from holdfast.model.log import Body
 from holdfast.model.message import Opaque, Seal
+
+T = TypeVar("T")
 
 MASK = "[secret]"
 MARK = "[redacted]"
@@ -99,7 +101,16 @@ def redacted(body: Body, secrets: Sequence[str]) -> Body:
     Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
     """
     forms = _forms(tuple(secrets))
-    return body if _spotless(body, forms) else _scrub(body, forms)
+    cleaning = Cleaning(partial(_redact, forms=forms), partial(_redact_bytes, forms=forms))
+    return body if _spotless(body, forms) else _scrub(body, cleaning)
+
+
+def masked(value: T) -> T:
+    """The value with all in it masked that looks like a secret; itself where nothing does.
+
+    Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
+    """
+    return _scrub(value, _MASKING)
 
 
 def _spotless(body: Body, forms: tuple[str, ...]) -> bool:
@@ -126,44 +137,68 @@ def _redact(text: str, forms: tuple[str, ...], mark: str = MARK) -> str:
     return re.sub("|".join(map(re.escape, forms)), lambda _: mark, text)
 
 
-def _scrub(value: object, forms: tuple[str, ...]) -> Any:
+class Cleaning(NamedTuple):
+    """How text becomes clean, and how bytes do."""
+
+    text: Callable[[str], str]
+    data: Callable[[bytes], bytes]
+
+
+def _scrub(value: object, clean: Cleaning) -> Any:
     """The same value without the secrets; the same object where nothing in it changes."""
     if isinstance(value, Struct):
-        return _struct(value, forms)
+        return _struct(value, clean)
     scrub = _SCRUBS.get(type(value))
-    return scrub(value, forms) if scrub else value
+    return scrub(value, clean) if scrub else value
 
 
-def _bytes(value: bytes, forms: tuple[str, ...]) -> bytes:
+def _redact_bytes(value: bytes, forms: tuple[str, ...]) -> bytes:
     for form in forms:
         value = value.replace(form.encode("utf-8", "surrogatepass"), MARK.encode())
     return value
 
 
-def _items(values: tuple[Any, ...], forms: tuple[str, ...]) -> tuple[Any, ...]:
-    clean = tuple(_scrub(value, forms) for value in values)
-    return clean if any(a is not b for a, b in zip(values, clean, strict=True)) else values
+def _mask_bytes(value: bytes) -> bytes:
+    return mask(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
-def _table(values: dict[str, Any], forms: tuple[str, ...]) -> dict[str, Any]:
-    clean = {_scrub(name, forms): _scrub(value, forms) for name, value in values.items()}
-    return values if clean == values else clean
+def _text(value: str, clean: Cleaning) -> str:
+    return clean.text(value)
 
 
-def _struct(value: Struct, forms: tuple[str, ...]) -> Struct:
+def _bytes(value: bytes, clean: Cleaning) -> bytes:
+    new = clean.data(value)
+    return value if new == value else new
+
+
+def _items(values: Any, clean: Cleaning) -> Any:
+    new = [_scrub(value, clean) for value in values]
+    same = all(a is b for a, b in zip(values, new, strict=True))
+    return values if same else type(values)(new)
+
+
+def _table(values: dict[str, Any], clean: Cleaning) -> dict[str, Any]:
+    new = {_scrub(name, clean): _scrub(value, clean) for name, value in values.items()}
+    return values if new == values else new
+
+
+def _struct(value: Struct, clean: Cleaning) -> Struct:
     changes: dict[str, Any] = {}
     for name in value.__struct_fields__:
         old = getattr(value, name)
-        if (new := _scrub(old, forms)) is not old:
+        if (new := _scrub(old, clean)) is not old:
             changes[name] = new
     if isinstance(value, (Seal, Opaque)) and "data" in changes:
         changes["hash"] = value.hash or sha256(value.data).hexdigest()
     return replace(value, **changes) if changes else value
 
 
-_SCRUBS: dict[type, Callable[[Any, tuple[str, ...]], Any]] = {
-    str: _redact,
+_SCRUBS: dict[type, Callable[[Any, Cleaning], Any]] = {
+    str: _text,
     bytes: _bytes,
     tuple: _items,
+    list: _items,
     dict: _table,
 }
+
+_MASKING = Cleaning(mask, _mask_bytes)

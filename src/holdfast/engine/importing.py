@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from holdfast.engine.carrying import carry
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
@@ -25,6 +26,7 @@ from holdfast.model.origin import MOST_PROBLEMS, Imported
 from holdfast.model.told import (
     Begun,
     Called,
+    Carried,
     Cleared,
     Compacted,
     Kept,
@@ -179,28 +181,37 @@ class Importing:
     async def _once(
         self, material: FileMaterial, report: Imported, again: bool, fresh: bool
     ) -> Imported:
-        imports = self._engine.store.imports
-        if not again and material.same(await imports.look(material.path)):
+        look = self._engine.store.imports.look
+        if not again and material.same(await look(material.path)):
             report.unchanged = True
             return report
         growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
+        carried: list[str] = []
         told = _read(self._importer, material, report)
         while items := await self._engine.aside(lambda: list(islice(told, AT_ONCE))):
             for item in items:
                 if isinstance(item, Begun):
                     current = sessions.get(item.native) or await self._begin(item, report)
                     sessions[item.native] = current
+                elif isinstance(item, Carried):
+                    carried += await self._carry(item, report)
                 elif not (growing and isinstance(item, Said) and item.open):
                     await _give(item, current, report)
-        made = [id for one in sessions.values() if (id := await one.finish())]
+        made = carried + [id for one in sessions.values() if (id := await one.finish())]
+        return await self._ended(material, report, made, growing)
+
+    async def _ended(
+        self, material: FileMaterial, report: Imported, made: Sequence[str], growing: bool
+    ) -> Imported:
+        """What was brought; a source that is whole is not read again."""
         report.sessions = tuple(dict.fromkeys(made))
         if not made and report.kept:
             nothing = "no conversation is in it; its records stay where they are"
             _trouble(report, Problem(nothing, severity="notice"))
         if made and not growing:
-            await imports.mark(material.path, material.look(), made)
+            await self._engine.store.imports.mark(material.path, material.look(), made)
         return report
 
     async def _begin(self, begun: Begun, report: Imported) -> Ingest:
@@ -209,6 +220,14 @@ class Importing:
         made = Ingest(self._engine, agent, begun, parent, report)
         await made.open()
         return made
+
+    async def _carry(self, item: Carried, report: Imported) -> list[str]:
+        """A session that is taken in as it is; why it cannot be, where it cannot."""
+        try:
+            return [await carry(self._engine, item.session, report)]
+        except Misuse as why:
+            _trouble(report, Problem(str(why), item.line))
+            return []
 
     async def _parent(self, id: str) -> str:
         """The session that another belongs to, if it is here."""

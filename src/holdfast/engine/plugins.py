@@ -35,6 +35,7 @@ COUNTERS = {
 """By vocabulary, called with its name; others join as entry points `holdfast.counters`."""
 
 IMPORTERS = {
+    "portable": "holdfast.importers.portable:Portable",
     "gemini-cli": "holdfast.importers.gemini_cli:GeminiCli",
     "aider": "holdfast.importers.aider:Aider",
     "claude-code": "holdfast.importers.claude_code:ClaudeCode",

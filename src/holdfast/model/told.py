@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from holdfast.model.log import Trigger
 from holdfast.model.message import Message, Part, Record
+from holdfast.model.portable import PortableSession
 from holdfast.model.reply import Iteration, Stop, Usage
 
 Severity = Literal["damaged", "unknown", "notice"]
@@ -130,6 +131,13 @@ class Kept(Struct, frozen=True):
     record: Record
 
 
+class Carried(Struct, frozen=True):
+    """A session that was exported whole: its entries are taken as they are."""
+
+    session: PortableSession
+    line: int = 0
+
+
 class Problem(Struct, frozen=True, omit_defaults=True):
     """Something about the file that its owner should know."""
 
@@ -138,7 +146,10 @@ class Problem(Struct, frozen=True, omit_defaults=True):
     severity: Severity = "damaged"
 
 
-Told = Begun | Said | Compacted | Cleared | Rewound | Called | Titled | Noted | Kept | Problem
+Told = (
+    Begun | Said | Compacted | Cleared | Rewound | Called | Titled | Noted | Kept | Carried
+    | Problem
+)  # fmt: skip
 
 
 class Line(Struct, frozen=True, gc=False):

@@ -1,0 +1,219 @@
+"""Taking in a session that was exported whole: its entries as they are, once.
+
+Rule 1: the same beginning, by the ids of its entries, is never written again. A file that knows
+        more adds to the session; one that parts from it becomes a fork.
+Rule 2: what follows from the entries is computed, whatever the file says of it.
+Rule 3: nothing in the file is believed that could not have been written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.core.count import weigh_body
+from holdfast.core.fold import fold, step
+from holdfast.core.secrets import redacted
+from holdfast.core.sound import sound
+from holdfast.engine import load
+from holdfast.engine.ledgers import unpacked
+from holdfast.engine.trail import session_id
+from holdfast.errors import Corrupt, Misuse, Unknown
+from holdfast.model.log import Body, Draft, Entry, Folded, Session, Summary, moved_on
+from holdfast.model.origin import Imported
+from holdfast.model.portable import PortableSession
+from holdfast.model.reply import Call
+from holdfast.model.span import Span
+from holdfast.model.store import Expect
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+BATCH = 256
+"""How many entries are written in one transaction, where they were not appended together."""
+
+CALLS = 500
+
+WORK = 20_000_000
+"""How many markers may be folded, again and again, before a file is refused."""
+
+LATEST = 2**53
+"""A time, a count and a place are below this."""
+
+
+async def carry(engine: Engine, told: PortableSession, report: Imported) -> str:
+    """Write what is new of a session; its id here."""
+    carrying = Carrying(engine, told, report)
+    return await carrying.run()
+
+
+class Carrying:
+    """One session of a file on its way into the store."""
+
+    def __init__(self, engine: Engine, told: PortableSession, report: Imported) -> None:
+        self._engine, self._store, self._report = engine, engine.store, report
+        self._told = told
+        self._entries = checked(told)
+        self._work = 0
+
+    async def run(self) -> str:
+        """Write what is new."""
+        wanted = replace(self._told.session, head=0, last_message=0, last_marker=0, compacted=0)
+        known, same = await self._place(wanted)
+        new = self._entries[same:]
+        if new:
+            known = await self._append(known, new)
+        await self._record(known)
+        return known.id
+
+    async def _place(self, wanted: Session) -> tuple[Session, int]:
+        """The session to write to, and how much of it is there already."""
+        while True:
+            try:
+                known = await self._store.sessions.session(wanted.id)
+            except Unknown:
+                known = await self._store.sessions.create(await self._rooted(wanted))
+            same = await self._same(known)
+            if same in (known.head, len(self._entries)):
+                return known, same
+            id = session_id("portable", wanted.id, self._entries[-1].id)
+            wanted = replace(wanted, id=id, parent=known.id, fork=same)
+
+    async def _rooted(self, wanted: Session) -> Session:
+        """The session as a fork where what it shares is here; otherwise one of its own."""
+        alone = replace(wanted, parent="", fork=0)
+        if not wanted.parent:
+            return alone
+        try:
+            parent = await self._store.sessions.session(wanted.parent)
+        except Unknown:
+            return alone
+        fits = 0 <= wanted.fork <= min(parent.head, len(self._entries))
+        return wanted if fits and await self._same(parent) >= wanted.fork else alone
+
+    async def _same(self, known: Session) -> int:
+        """How many entries of a session are those of the file, from the beginning."""
+        spans, same = (Span(1, len(self._entries)),), 0
+        async for page in load.pages(self._store.log, known.id, spans):
+            for entry in page:
+                if entry.id != self._entries[same].id:
+                    return same
+                same += 1
+        return same
+
+    async def _append(self, known: Session, new: Sequence[Entry]) -> Session:
+        before = list(await load.every_marker(self._store.log, known.id))
+        state: Folded | None = fold(before)
+        for key, some in _together(new):
+            drafts: list[Draft] = []
+            for entry in some:
+                state = self._folded(state, before) if isinstance(entry.body, Summary) else state
+                made = self._draft(entry, state)
+                placed = made.placed(known.id, entry.seq, "")
+                state = step(state, placed) if state is not None else None
+                if not entry.is_message:
+                    before.append(placed)
+                drafts.append(made)
+                self._count(entry)
+            expect = Expect(message=known.last_message, marker=known.last_marker)
+            written = await self._store.log.append(known.id, drafts, key=key, expect=expect)
+            if written[-1].seq != some[-1].seq:
+                raise Misuse(
+                    f"session {known.id} uses the key {key!r} twice; it was not written so"
+                )
+            known = moved_on(known, written)
+            self._engine.appended = True
+        return known
+
+    def _folded(self, state: Folded | None, before: Sequence[Entry]) -> Folded:
+        """What stands before an entry, folded again where a marker reached back."""
+        if state is not None:
+            return state
+        self._work += len(before)
+        if self._work > WORK:
+            raise Misuse("its markers reach back so often that folding them would take for ever")
+        return fold(before)
+
+    def _draft(self, entry: Entry, state: Folded | None) -> Draft:
+        body = self._clean(entry.body)
+        if isinstance(body, Summary):
+            body = replace(body, folded=state or Folded(), facts=_facts(body.facts))
+        fits = len(entry.counts) == len(getattr(body, "parts", ()))
+        fits = fits and all(0 <= count < LATEST for count in entry.counts)
+        return Draft(
+            id=entry.id,
+            body=body,
+            created=entry.created,
+            completed=entry.completed,
+            parent=entry.parent,
+            provider=entry.provider,
+            model=entry.model,
+            request=entry.request,
+            counts=entry.counts if fits else weigh_body(body),
+            native=entry.native,
+        )
+
+    def _clean(self, body: Body) -> Body:
+        secrets = self._engine.secrets
+        return redacted(sound(body), secrets) if secrets else sound(body)
+
+    def _count(self, entry: Entry) -> None:
+        self._report.entries += 1
+        self._report.messages += entry.is_message
+        self._report.compactions += isinstance(entry.body, Summary)
+
+    async def _record(self, known: Session) -> None:
+        """Its calls, with what they were given; told again, they are the same rows."""
+        here = known.id == self._told.session.id
+        calls = [replace(call, session=known.id) for call in self._told.calls if here]
+        for data in self._told.given.values() if here else ():
+            await self._store.calls.keep(known.id, data)
+        for at in range(0, len(calls), CALLS):
+            await self._store.calls.record(*calls[at : at + CALLS])
+        self._report.calls += len(calls)
+
+
+def checked(told: PortableSession) -> tuple[Entry, ...]:
+    """The entries of a session; Misuse where no log can be made of them."""
+    entries = told.entries
+    for place, entry in enumerate(entries, 1):
+        if entry.seq != place:
+            raise Misuse(f"session {told.session.id!r} has no entry {place}, but a later one")
+        times = (entry.created, entry.completed or 0)
+        if not _named(entry.id) or not all(0 <= time < LATEST for time in times):
+            raise Misuse(f"entry {place} of session {told.session.id!r} has no id, or no such time")
+    info = told.session
+    numbers = [info.created, info.updated, info.archived, *chain(*map(_numbers, told.calls))]
+    if not all(0 <= number < LATEST for number in numbers):
+        raise Misuse(f"session {info.id!r} tells a time or a number that can be none")
+    return entries
+
+
+def _named(id: str) -> bool:
+    return bool(id) and id.isascii() and id.isprintable()
+
+
+def _numbers(call: Call) -> tuple[int, ...]:
+    used = call.usage
+    buckets = (used.input, used.cache_read, used.cache_write, used.output)
+    return (call.started, call.ended or 0, call.cost or 0, *buckets)
+
+
+def _together(entries: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+    """Entries as they were appended: those of one key at once, others by the batch."""
+    for key, group in groupby(entries, key=lambda entry: entry.key):
+        some = list(group)
+        size = len(some) if key else BATCH
+        for at in range(0, len(some), size):
+            yield key, some[at : at + size]
+
+
+def _facts(facts: bytes) -> bytes:
+    """A frozen ledger that can be read; nothing where it cannot, and it is computed anew."""
+    try:
+        return facts if facts and unpacked(facts) else b""
+    except Corrupt:
+        return b""

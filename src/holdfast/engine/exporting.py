@@ -1,0 +1,270 @@
+"""Exporting: reading a session and having it written in another form, piece by piece.
+
+Rule 1: an export shows the session as it is when it begins; what comes later is not in it.
+Rule 2: what looks like a secret is masked, unless everything is asked for.
+Rule 3: every export says at its end what it carries and what it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from holdfast.core.secrets import masked
+from holdfast.engine import load
+from holdfast.engine.lately import given_now
+from holdfast.engine.window import PreparedWindow
+from holdfast.errors import Misuse
+from holdfast.exporters import claude_code, codex, html, markdown, portable
+from holdfast.exporters.fidelity import honest, many
+from holdfast.exporters.native import Live
+from holdfast.model import wire
+from holdfast.model.log import Entry, Session, Summary
+from holdfast.model.message import Media, Message, Reasoning, Record
+from holdfast.model.portable import Fidelity
+from holdfast.model.reply import Call
+from holdfast.model.span import Span, within
+from holdfast.model.view import View
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+PAGES: dict[str, ModuleType] = {"markdown": markdown, "html": html}
+REQUESTS = ("anthropic", "openai-responses", "openai-chat")
+PROGRAMS = {"claude-code": "anthropic", "codex": "openai-responses"}
+"""The programs whose session files can be written, and how their items are written."""
+
+FORMATS = ("portable", *PAGES, *PROGRAMS, *REQUESTS)
+
+OWN = {"anthropic": "anthropic", "openai-responses": "openai"}
+"""Whose models a wire format is spoken by."""
+OTHERS = frozenset({"anthropic", "google"})
+"""Whose models have a wire format of their own, and are not asked in the third one."""
+
+MODELS = {
+    "anthropic": "claude-sonnet-4-6",
+    "openai-responses": "gpt-5.1",
+    "openai-chat": "gpt-4.1",
+}
+"""Whom a request is made for where the session's own model does not speak its format."""
+
+CONVERSATION = frozenset({"pins", "kept", "summary", "history", "current"})
+"""The sections that a program's own session holds; it has a system prompt and tools of its own."""
+SURROUNDINGS = "the system prompt, instructions and tools: the program has its own"
+
+
+class Exporting:
+    """One session on its way out."""
+
+    def __init__(
+        self, session: OpenSession, format: str, *, model: str = "", raw: bool = False
+    ) -> None:
+        if format not in FORMATS:
+            raise Misuse(f"there is no export to {format!r}; there are {', '.join(FORMATS)}")
+        self._session, self._format = session, format
+        self._model, self._raw = model, raw
+        self.boundaries = False
+        """Whether each compaction is to have a line of its own, behind the session."""
+        self.fidelity = Fidelity(carried=())
+        """What was carried, once everything is read."""
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The export, piece by piece."""
+        if self._format == "portable":
+            return self._portable()
+        if self._format in PAGES:
+            return self._pages(PAGES[self._format])
+        return self._written()
+
+    async def _portable(self) -> AsyncIterator[bytes]:
+        view = await self._session.view()
+        log, info = self._session.store.log, view.session
+        made = portable.Portable(info, raw=self._raw)
+        yield made.begin()
+        async for page in load.pages(log, info.id, (Span(1, info.head),), bare=False):
+            yield made.messages(page)
+        markers = [one for one in await load.every_marker(log, info.id) if one.seq <= info.head]
+        yield made.markers(markers, view.folded)
+        given, renamed = made.given(await self._given(info))
+        async for calls in self._calls(info):
+            yield made.calls(calls, renamed)
+        self.fidelity = made.fidelity()
+        yield made.end(given)
+        if self.boundaries:
+            yield made.lines()
+
+    async def _calls(self, info: Session) -> AsyncIterator[tuple[Call, ...]]:
+        after = ""
+        while page := await self._session.store.calls.calls(info.id, after=after):
+            yield page
+            after = page[-1].id
+
+    async def _given(self, info: Session) -> dict[str, bytes]:
+        """What its calls were given, each once."""
+        names: set[str] = set()
+        async for page in self._calls(info):
+            names |= {call.given for call in page if call.given}
+        kept = self._session.store.calls.kept
+        return {name: await kept(info.id, name) for name in sorted(names)}
+
+    async def _pages(self, written: ModuleType) -> AsyncIterator[bytes]:
+        view = await self._session.view()
+        log, info = self._session.store.log, view.session
+        count = _Count()
+        yield _bytes(written.begin(self._clean(info)))
+        async for page in load.pages(log, info.id, (Span(1, info.head),), bare=False):
+            told = [(self._clean(one), within(one.seq, view.seen)) for one in page]
+            count.take(page)
+            yield _bytes("".join(written.entry(one, visible=seen) for one, seen in told))
+        self.fidelity = honest(*count.told(), raw=self._raw)
+        yield _bytes(written.end(self.fidelity))
+
+    async def _written(self) -> AsyncIterator[bytes]:
+        """A request, or the file of another program."""
+        if self._format in REQUESTS:
+            window, _ = await self._window(self._format, bare=False)
+            request = self._clean(window.request(self._format))
+            self.fidelity = honest(*await self._asked(window, request), raw=self._raw)
+            yield wire.encode(request) + b"\n"
+            return
+        live = await self.live()
+        written = {"claude-code": claude_code.export, "codex": codex.export}[self._format]
+        yield written(live, self.fidelity)
+
+    async def live(self, preface: str = "") -> Live:
+        """The live window as a program's own session holds it, behind what is said before it."""
+        format = PROGRAMS[self._format]
+        window, view = await self._window(format, bare=True)
+        request = self._clean(window.request(format))
+        items = request["messages" if format == "anthropic" else "input"]
+        summaries = await load.summaries(self._session.store.log, view)
+        bodies = [one.body for one in summaries if isinstance(one.body, Summary)]
+        texts = [part for block in window.blocks if block.section == "summary"
+                 for part in block.parts]  # fmt: skip
+        info = self._clean(view.session)
+        carried, missing = await self._asked(window, request)
+        self.fidelity = honest(carried, [*missing, SURROUNDINGS], raw=self._raw)
+        return Live(
+            session=info.id,
+            head=info.head,
+            directory=info.directory,
+            title=info.title,
+            model=window.profile.name,
+            now=info.updated,
+            items=(*_opening(format, preface), *items),
+            summaries=tuple(self._clean(getattr(part, "text", "")) for part in texts),
+            before=bodies[-1].tokens_before if bodies else 0,
+        )
+
+    async def _window(self, format: str, *, bare: bool) -> tuple[PreparedWindow, View]:
+        """The window that would be sent now; `bare` without what surrounds the conversation."""
+        session = self._session
+        model = self._model or await self._chosen(format)
+        given = await given_now(session, model)
+        if bare:
+            made = await session.preview(model=model)
+            kept = tuple(one for one in made.blocks if one.section in CONVERSATION)
+            made = PreparedWindow(
+                replace(made.window, blocks=kept), made.profile, folded=made.folded,
+                head=made.head, estimated=made.estimated,
+            )  # fmt: skip
+        else:
+            made = await session.preview(
+                model=model, system=given.system, tools=given.tools, examples=given.examples,
+                instructions=given.sections.get("instructions", ""),
+                memory=given.sections.get("memory", ""),
+            )  # fmt: skip
+        return made, await session.view()
+
+    async def _chosen(self, format: str) -> str:
+        """The session's own model where it speaks the format."""
+        own = (await given_now(self._session)).model or self._session.info.model
+        if not own:
+            return MODELS[format]
+        provider = self._session.catalogue.profile(own).provider
+        fits = provider == OWN[format] if format in OWN else provider not in OTHERS
+        return own if fits else MODELS[format]
+
+    async def _asked(
+        self, window: PreparedWindow, request: dict[str, Any]
+    ) -> tuple[list[str], list[str]]:
+        """What a request carries of the live window, and what it does not."""
+        seen = [entry async for page in self._session.seen_pages() for entry in page]
+        messages = sum(entry.is_message for entry in seen)
+        summaries = len(seen) - messages
+        carried = [f"{many(messages, 'message')}: what the model sees now"]
+        missing: list[str] = []
+        if summaries:
+            told = many(summaries, "summary", "summaries")
+            carried.append(f"{told}, with what was computed beside the words")
+            missing.append("the words that summaries stand for; they stay in the store")
+        thoughts = sum(isinstance(part, Reasoning) for entry in seen for part in _parts(entry))
+        if thoughts > (sent := _thoughts(request)):
+            missing.append(
+                f"{many(thoughts - sent, 'thought')} that only another provider can read"
+            )
+        if window.folded.cleared:
+            cleared = many(len(window.folded.cleared), "output")
+            missing.append(f"{cleared} that had left the window")
+        missing.append("what was rewound, records kept by importers, usage and costs")
+        return carried, missing
+
+    def _clean(self, value: Any) -> Any:
+        return value if self._raw else masked(value)
+
+
+class _Count:
+    """What is in a log, as it is read."""
+
+    def __init__(self) -> None:
+        self.messages = self.markers = self.media = self.records = 0
+
+    def take(self, entries: tuple[Entry, ...]) -> None:
+        for entry in entries:
+            self.messages += entry.is_message
+            self.markers += not entry.is_message
+            for part in _parts(entry):
+                self.media += isinstance(part, Media) + len(getattr(part, "media", ()))
+                self.records += isinstance(part, Record)
+
+    def told(self) -> tuple[list[str], list[str]]:
+        """What a page shows of it, and what it does not."""
+        said, marked = many(self.messages, "message"), many(self.markers, "marker")
+        carried = [f"{said} and {marked}, in their order"]
+        missing = ["signatures, usage, costs and what calls were given"]
+        if self.media:
+            missing.append(
+                f"{many(self.media, 'picture or document', 'pictures or documents')}, only named"
+            )
+        if self.records:
+            missing.append(f"{many(self.records, 'record')} kept by an importer")
+        return carried, missing
+
+
+def _parts(entry: Entry) -> tuple[Any, ...]:
+    return entry.body.parts if isinstance(entry.body, Message) else ()
+
+
+def _thoughts(request: dict[str, Any]) -> int:
+    """How many thoughts a request carries."""
+    kinds = [item.get("type") for item in request.get("input", ())]
+    for message in request.get("messages", ()):
+        content: Any = message.get("content")
+        kinds += () if isinstance(content, str) else [one.get("type") for one in content or ()]
+    return sum(kind in ("thinking", "redacted_thinking", "reasoning") for kind in kinds)
+
+
+def _opening(format: str, text: str) -> list[dict[str, Any]]:
+    """What is said before the conversation, as a user's message."""
+    if not text:
+        return []
+    kind = "text" if format == "anthropic" else "input_text"
+    said: dict[str, Any] = {"role": "user", "content": [{"type": kind, "text": text}]}
+    return [said if format == "anthropic" else {"type": "message", **said}]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,120 @@
+"""Handing a session over: its live window, ledger and summary, where another program goes on.
+
+Rule 1: the session itself is left as it is; what is handed over is a copy of what it shows now.
+Rule 2: the copy says where it comes from, and what the log says exactly.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.core.ledger.render import render
+from holdfast.core.secrets import masked
+from holdfast.engine.exporting import Exporting
+from holdfast.errors import Misuse
+from holdfast.exporters import claude_code, codex, markdown
+from holdfast.exporters.fidelity import honest, many
+from holdfast.exporters.native import named
+from holdfast.files import Root, private_directory
+from holdfast.model.portable import Fidelity
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+
+TARGETS = ("claude-code", "codex", "chat", "markdown")
+
+LEDGER = 4_000
+"""How long the ledger is that goes along, in tokens."""
+
+MISSING = "the words that summaries stand for, and everything beside the conversation"
+
+
+class Handed(Struct, frozen=True, kw_only=True):
+    """A session as another program takes it."""
+
+    to: str
+    id: str
+    """What it is called there."""
+    name: str = ""
+    """Where the program looks for it, beneath its own directory."""
+    data: bytes = b""
+    command: tuple[str, ...] = ()
+    """What goes on with it, in the session's directory."""
+    directory: str = ""
+    fidelity: Fidelity = Fidelity(carried=())
+
+
+async def hand_over(
+    session: OpenSession, to: str, *, directory: str, model: str = "", raw: bool = False
+) -> Handed:
+    """What a program needs to go on with a session; nothing is written yet."""
+    if to == "chat":
+        command = ("holdfast", "chat", "--resume", session.id, *(("-m", model) if model else ()))
+        return Handed(to=to, id=session.id, command=command, directory=directory)
+    if to == "markdown":
+        return await _document(session, raw=raw)
+    if to not in TARGETS:
+        raise Misuse(f"nobody of the name {to!r} can take it; there are {', '.join(TARGETS)}")
+    exporting = Exporting(session, to, model=model, raw=raw)
+    live = await exporting.live(await _preface(session, raw=raw))
+    live = replace(live, directory=live.directory or directory)
+    carried = [*exporting.fidelity.carried, "the ledger, as text before the conversation"]
+    fidelity = replace(exporting.fidelity, carried=tuple(carried))
+    id = named(live, to)
+    if to == "claude-code":
+        name, data = (
+            claude_code.session_file(live.directory, id),
+            claude_code.export(live, fidelity),
+        )
+        command = ("claude", "--resume", id)
+    else:
+        name = codex.session_file(live.now, id)
+        data = codex.export(live, fidelity)
+        command = ("codex", "resume", id)
+    return Handed(
+        to=to, id=id, name=name, data=data, command=command, directory=live.directory,
+        fidelity=fidelity,
+    )  # fmt: skip
+
+
+def put(handed: Handed, home: Path) -> Path:
+    """Lay it where its program looks for it, for its owner alone; the file."""
+    if not home.exists():
+        private_directory(home)
+    root, name = Root(home), Path(handed.name)
+    root.make_directory(str(name.parent))
+    root.write(handed.name, handed.data)
+    return root.path / name
+
+
+async def _preface(session: OpenSession, *, raw: bool) -> str:
+    """What whoever goes on is told first."""
+    info = session.info
+    facts = render(await session.ledger(), LEDGER)
+    begun = f"in {info.agent}" if info.agent else "elsewhere"
+    led = f" with {info.model}" if info.model else ""
+    told = (
+        f"This conversation was begun {begun}{led} and goes on here. What follows is what its"
+        " model saw last; tools that it names may be missing here. Every word of it is kept:"
+        f" `holdfast show {session.id} --all` prints it, `holdfast recall {session.id} HANDLE`"
+        " brings back what a handle stands for.\n"
+    )
+    told += f"\nWhat its log says exactly:\n\n{facts}\n" if facts else ""
+    return told if raw else masked(told)
+
+
+async def _document(session: OpenSession, *, raw: bool) -> Handed:
+    """A text for whoever can be given one: the ledger, then what the model sees."""
+    entries = [entry async for page in session.seen_pages() for entry in page]
+    shown = entries if raw else [masked(entry) for entry in entries]
+    facts = await _preface(session, raw=raw)
+    said = many(sum(entry.is_message for entry in entries), "message")
+    fidelity = honest([f"{said}: what the model sees now", "the ledger"], [MISSING], raw=raw)
+    info = session.info if raw else masked(session.info)
+    text = f"{markdown.begin(info)}\n{facts}{markdown.entries(shown)}{markdown.end(fidelity)}"
+    data = text.encode("utf-8", "replace")
+    return Handed(to="markdown", id=session.id, data=data, fidelity=fidelity)

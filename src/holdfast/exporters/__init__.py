@@ -1,0 +1,1 @@
+"""What leaves the store in another form: pure functions from what is stored to bytes."""

@@ -1,0 +1,102 @@
+"""A session as one page that shows everything and runs nothing.
+
+Rule 1: whatever was said is text: escaped, never a tag, an attribute, a link or an address.
+Rule 2: the page asks for nothing and runs nothing; its policy forbids both, should a reader err.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from typing import get_args
+
+from holdfast.exporters.reading import Piece, facts, heading, pieces
+from holdfast.model.log import Entry, Session, Summary
+from holdfast.model.message import Message, Role
+from holdfast.model.portable import Fidelity
+
+_STYLE = """
+body{margin:0 auto;max-width:60rem;padding:1rem;font:1rem/1.5 system-ui,sans-serif;
+color:#1a1a1a;background:#fff}
+section{border-left:.25rem solid #ccc;margin:1rem 0;padding:.1rem 1rem}
+section.user{border-color:#2b6cb0}section.assistant{border-color:#2f855a}
+section.summary{border-color:#b7791f;background:#fffaf0}section.gone{opacity:.7}
+h2{font-size:.85rem;color:#555;font-weight:normal}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;margin:.5rem 0;
+font:inherit}
+details pre{font:.85rem/1.4 ui-monospace,monospace;background:#f6f6f6;padding:.5rem;
+max-height:40rem;overflow:auto}
+.note{color:#666;font-style:italic}
+@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#16181c}h2,.note{color:#aaa}
+details pre{background:#22252b}section.summary{background:#2a2416}}
+"""
+_HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
+_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_RUNNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+ROLES = frozenset(get_args(Role))
+
+
+def begin(session: Session) -> str:
+    """The head of the page."""
+    title = _text(session.title or session.id)
+    rows = "".join(f"<li>{name}: {_text(value)}</li>\n" for name, value in facts(session))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{title}</h1>\n<ul>\n{rows}</ul>\n"
+    )
+
+
+def entry(told: Entry, *, visible: bool = True) -> str:
+    """One entry; nothing where it says nothing."""
+    found = "".join(_written(piece) for piece in pieces(told))
+    if not found:
+        return ""
+    gone = "" if visible or not told.is_message else " gone"
+    title = _text(heading(told, visible=visible))
+    return f'<section class="{_kind(told)}{gone}">\n<h2>{title}</h2>\n{found}</section>\n'
+
+
+def _kind(told: Entry) -> str:
+    """How it is drawn: by a word of ours, whatever it says itself."""
+    if isinstance(told.body, Message):
+        return told.body.role if told.body.role in ROLES else "tool"
+    return "summary" if isinstance(told.body, Summary) else "marker"
+
+
+def end(fidelity: Fidelity) -> str:
+    """What was carried, what was not, and the end of the page."""
+    return (
+        "<footer>\n<h2>Carried</h2>\n"
+        f"{_listed(fidelity.carried)}<h2>Not carried</h2>\n{_listed(fidelity.not_carried)}"
+        "</footer>\n</body>\n</html>\n"
+    )
+
+
+def _listed(lines: tuple[str, ...]) -> str:
+    return "<ul>\n" + "".join(f"<li>{_text(line)}</li>\n" for line in lines) + "</ul>\n"
+
+
+def _written(piece: Piece) -> str:
+    if piece.kind == "said":
+        return f"<pre>{_text(piece.text)}</pre>\n"
+    if piece.kind == "note":
+        return f'<p class="note">{_text(piece.text)}</p>\n'
+    return (
+        f"<details>\n<summary>{_text(piece.label)}</summary>\n"
+        f"<pre>{_text(piece.text)}</pre>\n</details>\n"
+    )
+
+
+def _text(text: str) -> str:
+    """A text that is nothing else: escaped, and without what no page may hold."""
+    whole = _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return escape(_RUNNING.sub(lambda found: f"<U+{ord(found[0]):04X}>", whole), quote=True)

@@ -1,0 +1,135 @@
+"""Pages for reading: everything in them is text, whatever was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.exporters.markdown import fenced
+from holdfast.model.log import Summary
+from holdfast.model.message import Message
+from holdfast.model.span import Span
+from holdfast.testing.factories import HOSTILE, entry, every_part
+from holdfast.testing.strategies import next_entry
+from tests.exporters.carried import exported, others, told, written
+
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "</pre></section></body><script src=//evil.example></script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "<!-- <svg onload=alert(1)> -->",
+    "<![CDATA[<script>]]>",
+    "</style><style>body{background:url(//evil.example)}</style>",
+    "</title><base href=//evil.example>",
+    "&lt;script&gt; &#60;script&#62; &amp;lt;",
+    "<\x00script>\x01\x0b",
+    "javascript:alert(1) data:text/html,<script>",
+    "\u202e\u2066<b>\ud800",
+    "```\n</details>\n<iframe srcdoc='<script>'>\n```",
+    "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "<?php system('id') ?> {{7*7}} ${7*7}",
+)
+OURS = {
+    "html": {"lang"}, "head": set(), "meta": {"charset", "http-equiv", "content", "name"},
+    "title": set(), "style": set(), "body": set(), "h1": set(), "h2": set(), "ul": set(),
+    "li": set(), "section": {"class"}, "pre": set(), "p": {"class"}, "details": set(),
+    "summary": set(), "footer": set(),
+}  # fmt: skip
+
+
+class Seen(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
+        self.other: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.other.append(data)
+
+    handle_pi = unknown_decl = handle_comment
+
+
+def read(page: bytes) -> Seen:
+    seen = Seen()
+    seen.feed(page.decode("utf-8"))
+    seen.close()
+    return seen
+
+
+@pytest.fixture
+def hf() -> Iterator[Holdfast]:
+    with holdfast.open("memory:") as opened:
+        yield opened
+
+
+def spoken(hf: Holdfast, text: str, id: str) -> BlockingSession:
+    """A session in which this text stands wherever text can stand."""
+    log = [entry(1, Message("assistant", every_part(text))), entry(2, text)]
+    for letter in "SCPcxwrR":
+        log.append(next_entry(log, letter, (0, 1, 1, 1)))
+    log.append(entry(len(log) + 1, Summary(covers=(Span(1, 1),), text=text, ledger=text)))
+    log += [entry(len(log) + 1 + n, body) for n, body in enumerate(others(1))]
+    return written(hf, log, id, title=text, directory=text, agent=text, model=text)
+
+
+@pytest.mark.parametrize("text", [*ATTACKS, *HOSTILE])
+def test_nothing_that_was_said_becomes_a_tag_or_an_attribute(hf: Holdfast, text: str) -> None:
+    plain = read(exported(spoken(hf, "plain words", "PLAIN"), "html", raw=True))
+    seen = read(exported(spoken(hf, text, "HOSTILE"), "html", raw=True))
+    kinds = {tag for tag, _ in seen.tags}
+    assert kinds <= set(OURS)
+    for tag, attributes in seen.tags:
+        assert {name for name, _ in attributes} <= OURS[tag]
+    values = {(tag, attributes) for tag, attributes in seen.tags}
+    assert values <= {(tag, attributes) for tag, attributes in plain.tags}
+    assert seen.other == []
+
+
+def test_the_page_forbids_what_it_does_not_need(hf: Holdfast) -> None:
+    page = exported(spoken(hf, "words", "ONE"), "html").decode()
+    assert "default-src 'none'; style-src 'sha256-" in page
+    assert "<script" not in page
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_what_was_said_can_be_read(hf: Holdfast) -> None:
+    text = "<b>bold</b> & \"quoted\" 'words' \u2028 😀"
+    page, fidelity = told(spoken(hf, text, "ONE"), "html")
+    assert text in read(page).text
+    assert "2 pictures or documents, only named" in fidelity.not_carried
+    assert any("kept by an importer" in each for each in fidelity.not_carried)
+    assert "Not carried" in read(page).text
+
+
+@pytest.mark.parametrize("text", ["plain", "a\n```\nb", "`````", "~~~\n````md", ""])
+def test_nothing_ends_a_fence_early(text: str) -> None:
+    first, *inside, last, end = fenced(text).split("\n")
+    assert (first, end) == (last, "")
+    assert set(first) == {"`"}
+    assert "\n".join(inside) == text
+    assert all(not row.startswith(first) for row in inside)
+
+
+def test_markdown_is_readable_and_closes_what_was_left_open(hf: Holdfast) -> None:
+    session = hf.session(model="gpt-5.1", title="The *roof*")
+    session.user("Look:\n```python\nroof()")
+    session.user("Next.")
+    text = exported(session, "markdown").decode()
+    assert text.startswith("# The \\*roof\\*\n")
+    assert "roof()\n```\n\n## \\#2 user" in text
+    assert "Carried:\n\n- 2 messages and 0 markers, in their order\n" in text
