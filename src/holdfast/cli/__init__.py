@@ -19,6 +19,7 @@ COMMANDS = {
     "count": "count:count",
     "map": "mapping:map_command",
     "cost": "cost:cost",
+    "stats": "stats:stats",
     "status-line": "cost:status_line",
     "models": "models:models",
     "ledger": "ledger:ledger",

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from holdfast.engine.beside import GRACE, Tasks, Threads
 from holdfast.engine.blocking import BlockingSession
@@ -40,6 +40,10 @@ from holdfast.model.search import Hit, Where
 from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding
 from holdfast.ports import Catalogue, Counter, Store, Telemetry
+
+if TYPE_CHECKING:
+    from holdfast.core.stats import Stats
+    from holdfast.engine.stats import By as Apart
 
 
 class Holdfast:
@@ -133,6 +137,10 @@ class Holdfast:
         """What calls have cost, by day, model, session, project or cause; background ones too."""
         found = self.engine.costs(by, project=project, session=session, since=since, until=until)
         return drive(found)
+
+    def stats(self, by: Apart = "agent", *, since: int = 0) -> list[Stats]:
+        """What sessions show by agent, project or model: usage, compactions, what filled them."""
+        return drive(self.engine.stats(by, since=since))
 
     def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
@@ -28,6 +28,10 @@ from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN, Span
 from holdfast.model.store import Erased, Finding, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
+
+if TYPE_CHECKING:
+    from holdfast.core.stats import Stats
+    from holdfast.engine.stats import By as Apart
 
 SHORTEST_PREFIX = 6
 """How much of an id must be given for it to stand for the whole."""
@@ -241,6 +245,12 @@ class Engine:
         other.
         """
         return await costs(self, by, project=project, session=session, since=since, until=until)
+
+    async def stats(self, by: Apart = "agent", *, since: int = 0) -> list[Stats]:
+        """What sessions show by agent, project or model: usage, compactions, what filled them."""
+        from holdfast.engine.stats import stats
+
+        return await stats(self, by, since)
 
     async def catch_up(self, limit: int = 1000) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""

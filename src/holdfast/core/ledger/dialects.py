@@ -72,6 +72,8 @@ TOOLS: Final[dict[str, Reading]] = {
     **_tools("list_directory search_file_content grep_search", Reading(deed="look",
         subject=("pattern", *_PATH))),
     **_tools("write_todos", Reading(deed="plan", content=("todos",))),
+    # Copilot CLI
+    **_tools("view", Reading(deed="read", subject=_PATH, part=_PART)),
     # OpenCode, Pi, and our own
     **_tools("read", Reading(deed="read", subject=_PATH, part=_PART)),
     **_tools("write", Reading(deed="write", subject=_PATH, content=("content",))),

@@ -1,0 +1,170 @@
+"""`holdfast stats`: what the sessions of every agent took, and what filled their windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import Asked, common
+
+if TYPE_CHECKING:
+    from holdfast.core.stats import Compaction, Stats
+
+GROUPS = ("agent", "project", "model")
+
+WIDTH = 32
+"""How wide the longest bar is."""
+
+SOURCES, FILES = 12, 5
+"""Of how many sources and files it is told."""
+
+
+@click.command()
+@click.option("--by", type=click.Choice(GROUPS), default="agent", show_default=True,
+              help="How sessions are grouped.")  # fmt: skip
+@click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
+@click.option("--picture", metavar="FILE", default="", help="Draw it: a .png or .svg file.")
+@common
+def stats(asked: Asked, by: str, since: str, picture: str) -> None:
+    """What sessions took, how full their windows were, what filled them, what was read again."""
+    from holdfast.cli.cost import times
+    from holdfast.cli.terminal import emit, say
+
+    drawn = _picture(picture) if picture else None
+    with asked.open() as hf:
+        found = hf.stats(by, **times(since, ""))  # type: ignore[arg-type]
+    if asked.json:
+        for one in found:
+            emit(value(one, by))
+    elif not found:
+        say("No session is there yet; holdfast import brings those of other agents.")
+    else:
+        _draw(found, by)
+    if drawn and found:
+        from holdfast.files import write_atomic
+
+        write_atomic(picture, drawn(found, by))
+        if not asked.json:
+            say(f"Drawn to {picture}.")
+
+
+def _picture(file: str) -> Any:
+    """What draws a picture; refused before anything is read where it cannot be drawn."""
+    from holdfast.errors import Misuse
+
+    kind = file.rpartition(".")[2].lower()
+    if kind not in ("png", "svg"):
+        raise Misuse(f"{file!r} is no picture that can be drawn; let it end in .png or .svg")
+    try:
+        from holdfast.cli.charts import chart
+    except ImportError as missing:
+        what = "pip install 'holdfast[pictures]'"
+        raise Misuse(f"pictures are drawn with matplotlib ({missing}); {what}") from None
+    return lambda found, by: chart(found, by, kind)
+
+
+def value(one: Stats, by: str) -> dict[str, Any]:
+    """One group as JSON."""
+    usage = one.usage
+    return {
+        by: one.name, "sessions": one.sessions, "calls": one.calls, "cost_usd": one.cost / 1e9,
+        "unpriced_calls": one.unpriced, "input_tokens": usage.input,
+        "cache_read_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write,
+        "output_tokens": usage.output, "cache_hit_rate": one.hit_rate,
+        "compactions": [_compaction(each) for each in one.compactions], "filled": one.filled,
+        "reads": one.reads, "rereads": one.again, "rereads_after_compaction": one.after,
+        "reread_files": one.files,
+    }  # fmt: skip
+
+
+def _compaction(one: Compaction) -> dict[str, Any]:
+    return {
+        "session": one.session, "seq": one.seq, "created": one.created, "model": one.model,
+        "trigger": one.trigger, "tokens": one.tokens, "window": one.window, "share": one.share,
+    }  # fmt: skip
+
+
+def _draw(found: list[Stats], by: str) -> None:
+    from collections import Counter
+
+    from rich.table import Table
+
+    from holdfast.cli.terminal import print_table, say
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(by)
+    for name in ("sessions", "calls", "sent", "cached", "output", "USD", "compacted", "full",
+                 "reads", "again"):  # fmt: skip
+        table.add_column(name, justify="right")
+    for one in found:
+        table.add_row(*_row(one))
+    print_table(table)
+    if any(one.unpriced for one in found):
+        say("* no price is known of some calls: what they cost is not in it", "dim")
+    filled: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    for one in found:
+        filled.update(one.filled)
+        files.update(one.files)
+    bars("What filled the windows, in tokens", filled.most_common(SOURCES))
+    fullness = spread([each for one in found for each in one.compactions])
+    bars("How full a window was when it was compacted", fullness)
+    bars("Read again most often", files.most_common(FILES))
+
+
+def short(name: str, width: int) -> str:
+    """A name that fits: of a path its end, of another its beginning."""
+    from holdfast.cli.terminal import fitted, one_line
+
+    line = one_line(name)
+    path = "/" in line or "\\" in line
+    return f"…{line[1 - width :]}" if path and len(line) > width else fitted(line, width)
+
+
+def _row(one: Stats) -> tuple[str, ...]:
+    from holdfast.cli.wording import number
+
+    shares = [share for each in one.compactions if (share := each.share) is not None]
+    full = f"{sum(shares) / len(shares):.0%}" if shares else ""
+    hits = one.hit_rate
+    return (
+        short(one.name, 30), number(one.sessions), number(one.calls), number(one.usage.prompt),
+        "" if hits is None else f"{hits:.0%}", number(one.usage.output),
+        f"{one.cost / 1e9:,.2f}" + ("*" if one.unpriced else ""), number(len(one.compactions)),
+        full, number(one.reads), number(one.again),
+    )  # fmt: skip
+
+
+def spread(compactions: list[Compaction]) -> list[tuple[str, int]]:
+    """How many compactions there were at each tenth of a window."""
+    tenths = [0] * 11
+    unknown = 0
+    for one in compactions:
+        if one.share is None:
+            unknown += 1
+        else:
+            tenths[min(int(one.share * 10), 10)] += 1
+    named = [(f"{at * 10}–{at * 10 + 10} %", many) for at, many in enumerate(tenths[:10])]
+    named = [*named, ("beyond", tenths[10]), ("unknown window", unknown)]
+    return [(name, many) for name, many in named if many]
+
+
+def bars(title: str, rows: list[tuple[str, int]]) -> None:
+    """Bars with their numbers; nothing where there are none."""
+    from rich.table import Table
+
+    from holdfast.cli.terminal import print_table, say
+    from holdfast.cli.wording import number
+
+    if not rows:
+        return
+    say(f"\n{title}", "bold")
+    most = max(many for _, many in rows)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    for name, many in rows:
+        table.add_row(short(name, 40), number(many), "█" * max(round(many / most * WIDTH), 1))
+    print_table(table)
