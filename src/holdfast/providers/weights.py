@@ -48,7 +48,8 @@ def pull(progress: Callable[[int, int], None] = lambda done, whole: None) -> Pat
 
 
 def _download(scratch: str) -> None:
-    told = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet",
+    # -P: a pip that lies in the working directory is not ours to run.
+    told = [sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "download", "--quiet",
             "--no-deps", "--only-binary", ":all:", "--dest", scratch, PACKAGE]  # fmt: skip
     done = subprocess.run(told, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,60 +1,45 @@
-"""Which files a repository has: as git says, so that what it ignores stays out, or by looking.
+"""Which files a repository has: what lies there, but for what it ignores.
 
-Nothing a repository configures is run: git is told to use neither its monitor nor its hooks.
+No program is run for it: what git reads in a repository of somebody else's can name commands.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 from holdfast.errors import Unsafe
 from holdfast.files import Found, Root
+from holdfast.repomap.ignoring import Ignoring
 from holdfast.repomap.parsing import language_of
 
 FILES: Final = 5_000
 """No more files than this are read; those nearest to the root come first."""
 
-NAMES: Final = 32 << 20
-"""So many bytes of names are taken from git."""
-
+NAMES: Final = 500_000
 SECONDS: Final = 10.0
+"""So many names are looked at, for so long; what was seen until then is what there is."""
+
 SKIPPED: Final = frozenset(
     {"node_modules", "__pycache__", "venv", "vendor", "target", "build", "dist"}
-)
-GIT: Final = (
-    *("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
-    *("ls-files", "-z", "--cached", "--others", "--exclude-standard"),
 )
 
 
 def listing(root: Root) -> list[str]:
     """The files of a repository that we can read, in a fixed order."""
-    named = _by_git(root)
-    paths = _by_looking(root) if named is None else named
+    ignoring = Ignoring(root)
+    paths = _found(root, ignoring if ignoring.repository else _skipped)
     known = {path for path in paths if language_of(path) and path.isprintable()}
     return sorted(known, key=lambda path: (path.count("/"), path))[:FILES]
 
 
-def _by_git(root: Root) -> list[str] | None:
-    """What git knows of, and what it does not ignore; None where it has nothing to say."""
-    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            GIT, cwd=root.path, env=env, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=SECONDS, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return [os.fsdecode(name) for name in done.stdout[:NAMES].split(b"\0") if name]
-
-
-def _by_looking(root: Root) -> list[str]:
+def _found(root: Root, skip: Callable[[Found], bool]) -> list[str]:
     found: list[str] = []
-    with suppress(Unsafe, OSError):  # what was seen up to here is what there is
-        for one in root.walk(skip=_skipped):
+    end = time.monotonic() + SECONDS
+    with suppress(Unsafe, OSError):
+        for one in root.walk(limit=NAMES, skip=lambda one: time.monotonic() > end or skip(one)):
             if one.kind == "file":
                 found.append(one.path)
     return found
