@@ -53,6 +53,9 @@ MOST_FILES = 1_000_000
 RESTED = 10.0
 """A file that was not written for so long holds no half reply, in seconds."""
 
+DOWN = "ses_"
+"""How names begin that count down: the session that another belongs to sorts behind it."""
+
 TRIES = 3
 """How often a source is begun again because somebody else writes the same session."""
 
@@ -287,10 +290,11 @@ def _trouble(report: Imported, problem: Problem) -> Imported:
 def in_order(sources: Iterable[Source]) -> list[Source]:
     """The order of importing: what belongs to another session lies deeper, or only tells of it."""
 
-    def key(source: Source) -> tuple[bool, int, str]:
+    def key(source: Source) -> tuple[bool, int, list[int]]:
         name = PurePosixPath(source.path)
         behind = name.name.startswith("agent-") or name.name.endswith("_index.jsonl")
-        return behind, len(name.parts), source.path
+        sign = -1 if name.name.startswith(DOWN) else 1
+        return behind, len(name.parts), [sign * ord(letter) for letter in source.path]
 
     return sorted(sources, key=key)
 

@@ -1,7 +1,8 @@
 """The files that importers are handed: bounded, confined to one directory, and remembered.
 
 Rule 1: a line that is too long, or a file that is too large, is told as such and never held.
-Rule 2: whatever was asked for is part of how a source looked, be it absent.
+Rule 2: whatever was asked for is part of how a source looked, be it absent; how a directory looks
+        says how the files in it do.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class FileMaterial:
 
     def _ask(self, name: str) -> str:
         asked = name or self.name
-        if asked not in self._asked:
+        if not {asked, str(PurePosixPath(asked).parent)} & self._asked.keys():
             self._asked[asked] = self._look(asked)
         return asked
 

@@ -37,6 +37,7 @@ COUNTERS = {
 IMPORTERS = {
     "portable": "holdfast.importers.portable:Portable",
     "gemini-cli": "holdfast.importers.gemini_cli:GeminiCli",
+    "opencode": "holdfast.importers.opencode:OpenCode",
     "aider": "holdfast.importers.aider:Aider",
     "claude-code": "holdfast.importers.claude_code:ClaudeCode",
     "copilot-cli": "holdfast.importers.copilot_cli:CopilotCli",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,8 @@ class ImporterContract:
         return FileMaterial(Root(above), str(path.relative_to(above)), Bounds(line=1 << 20))
 
     def told(self, path: Path) -> list[Told]:
-        return list(islice(self.importer().read(self.material(path)), 1_000_000))
+        with closing(self.material(path)) as material:
+            return list(islice(self.importer().read(material), 1_000_000))
 
     def brought(self, hf: doors.Holdfast, path: Path) -> Imported:
         material = self.material(path)

@@ -1,0 +1,116 @@
+"""One source of OpenCode: an export, a session in the tree of files, or a database of many.
+
+Rule 1: where a database lies beside a tree, it tells both: its own sessions, and of the tree those
+        that it does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import PurePosixPath
+
+import apsw
+import msgspec
+
+from holdfast.importers.document import document
+from holdfast.importers.jsonl import UNREADABLE, Found, read
+from holdfast.importers.opencode.database import Database, Limits, TooMuch, copied
+from holdfast.importers.opencode.parts import AGENT, Held
+from holdfast.importers.opencode.session import Telling
+from holdfast.importers.opencode.tree import Tree
+from holdfast.importers.values import count
+from holdfast.model import wire
+from holdfast.model.told import Kept, Problem, Told
+from holdfast.ports import Material
+
+DATABASE = "opencode.db"
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def exported(material: Material) -> Iterator[Told]:
+    """What `opencode export` printed."""
+    data = material.whole()
+    held = document(data, "messages") if data is not None else None
+    if held is None:
+        yield Problem("cannot be read, or is no JSON document")
+        return
+    fields = held.head.get("info")
+    info = fields if type(fields) is dict else {}
+    info = {**info, "id": info.get("id") or PurePosixPath(material.name).stem}
+    found: list[Held] = []
+    others: list[Problem | Kept] = []
+    for item in held.records(AGENT):
+        if isinstance(item, Found):
+            message, troubles = _message(item)
+            found.append(message)
+            others += troubles
+        else:
+            others.append(item)
+    found.sort(key=lambda one: (count(one.info.table("time").get("created")), one.id))
+    yield from Telling(Found(1, held.rest, info)).told([*found, *others])
+
+
+def _message(found: Found) -> tuple[Held, list[Problem | Kept]]:
+    """A message of an export, by the bytes of its parts."""
+    try:
+        members = _members.decode(found.data)
+        info = bytes(members.get("info", b"{}"))
+        pieces = [bytes(raw) for raw in msgspec.json.decode(
+            members.get("parts", b"[]"), type=list[msgspec.Raw])]  # fmt: skip
+    except UNREADABLE:
+        parts = found.fields.get("parts")
+        info = wire.encode(found.table("info"))
+        pieces = [wire.encode(part) for part in parts] if type(parts) is list else []
+    items = [item for piece in pieces for item in read(AGENT, found.line, piece)]
+    parts = [item for item in items if isinstance(item, Found)]
+    others = [item for item in items if not isinstance(item, Found)]
+    return Held(Found(found.line, info, found.table("info")), parts), others
+
+
+def in_tree(material: Material) -> Iterator[Told]:
+    """One session in the tree of files."""
+    path = PurePosixPath(material.name)
+    if len(path.parents) < 4:
+        yield Problem("is a session without the files of its messages", 1, "notice")
+        return
+    storage = path.parents[2]
+    if next(material.lines(str(storage.parent / DATABASE)), None) is not None:
+        yield Problem(f"is told by the {DATABASE} beside it: import that", 1, "notice")
+        return
+    tree = Tree(material, storage)
+    for item in tree.session(material.name):
+        if isinstance(item, Found):
+            yield from Telling(item).told(tree.messages(item.text("id")))
+        else:
+            yield item
+
+
+def in_database(material: Material, limits: Limits | None = None) -> Iterator[Told]:
+    """Every session of a database, and of the tree beside it."""
+    met: set[str] = set()
+    try:
+        yield from _rows(material, limits, met)
+    except (apsw.Error, TooMuch, OSError) as why:
+        yield Problem(f"is damaged: {str(why)[:200]}")
+    tree = Tree(material, PurePosixPath(material.name).parent / "storage")
+    for item in tree.sessions():
+        if isinstance(item, Found) and item.text("id") not in met:
+            met.add(item.text("id"))
+            yield from Telling(item).told(tree.messages(item.text("id")))
+        elif isinstance(item, Problem):
+            yield item
+
+
+def _rows(material: Material, limits: Limits | None, met: set[str]) -> Iterator[Told]:
+    place = copied(material)
+    if place is None:
+        yield Problem("cannot be copied while it is written to; import it again later")
+        return
+    with closing(Database(place, limits)) as database:
+        yield from database.open()
+        for info in list(database.sessions()):
+            met.add(info.text("id"))
+            if info.text("id"):
+                yield from Telling(info).told(database.messages(info.text("id")))
