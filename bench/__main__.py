@@ -29,6 +29,7 @@ def main(context: click.Context) -> None:
         context.invoke(ladder)
         context.invoke(startup)
         context.invoke(search)
+        context.invoke(recall)
 
 
 @main.command()
@@ -178,6 +179,20 @@ def search(quick: bool = False, scratch: Path | None = None) -> None:
     bench.show(result)
     page.save("search-quick" if quick else "search", result)
     if not quick and _quiet(result.machine):
+        bench.publish(result)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="Every tenth question; leaves the page alone.")
+def recall(quick: bool = False) -> None:
+    """How well what was said is found again: by words, by meaning, by both."""
+    from bench import recall as bench
+
+    with bars() as stage:
+        result = bench.measure(stage, 10 if quick else 1)
+    bench.table(result).show(f"{result.questions} questions, {result.messages:,} messages")
+    page.save("recall-quick" if quick else "recall", result)
+    if not quick:
         bench.publish(result)
 
 

@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "workspace": SEAMS,
     "repomap": SEAMS,
     "telemetry": SEAMS,
+    "embedders": SEAMS,
     "policies": {"errors", "model"},
     "engine": SEAMS | {"exporters"},
     "testing": ENGINE,

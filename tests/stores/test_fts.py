@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.engine.doors import drive
-from holdfast.model.message import assistant
+from holdfast.model.message import Patch, assistant
 from holdfast.model.search import Hit, Query
 from holdfast.stores import fts
 from holdfast.stores.sqlite import SqliteStore
@@ -81,6 +81,24 @@ def test_tags_are_no_words(tmp_path: Path) -> None:
     for tag in tags:
         assert find(store, tag) == ()
     held.close()
+    store.close()
+
+
+def test_a_path_does_not_go_over_into_the_next(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    append(store, start(store), assistant(Patch("walrus", ("a/b", "c/d"))))
+    assert len(find(store, "walrus", path="c/d")) == 1
+    assert find(store, "walrus", path="b/c") == ()
+    store.close()
+
+
+def test_where_any_word_will_do_the_rare_ones_count_most(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    append(store, start(store), *["the reef"] * 30, "a walrus of the reef", "an oyster, alone",
+           *["the reef"] * 30)  # fmt: skip
+    found = [hit.seq for hit in find(store, "the walrus reef oyster bed", any=True, limit=99)]
+    assert set(found[:2]) == {31, 32}
+    assert len(found) == 62
     store.close()
 
 

@@ -39,6 +39,8 @@ NARROWEST = 24
 @click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
 @click.option("--until", metavar="DAY", default="", help="Only up to this day, and with it.")
 @click.option("--prefix", is_flag=True, help="The last word may be the beginning of one.")
+@click.option("--any", is_flag=True, help="Where nothing has every word, some of them will do.")
+@click.option("--meaning", is_flag=True, help="Also what says the same in other words.")
 @click.option("--limit", metavar="N", type=click.IntRange(1, 10_000), default=20, show_default=True,
               help="How many to show.")  # fmt: skip
 @click.option("--page", metavar="N", type=click.IntRange(1, 10_000), default=1,
@@ -55,10 +57,10 @@ def search(
     words = " ".join(query)
     with asked.open() as hf:
         where = narrowed(hf, given)
-        catch_up(hf)
+        catch_up(hf, meaning=given["meaning"])
         first = where["offset"] = (page - 1) * limit if opened is None else opened - 1
         where["limit"] = limit + 1 if opened is None else 1
-        hits = hf.search(words, **where)
+        hits = hf.search(words, meaning=given["meaning"], **where)
         if opened is None and asked.json:
             for hit in hits[:limit]:
                 emit(as_value(hit))
@@ -82,7 +84,7 @@ def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
         where["session"] = find(hf, given["session"]).id
     if given["project"].startswith("."):
         where["project"] = os.path.abspath(given["project"])
-    where["prefix"] = given["prefix"]
+    where["prefix"], where["any"] = given["prefix"], given["any"]
     return where | times(given["since"], given["until"])  # type: ignore[return-value]
 
 
@@ -95,13 +97,13 @@ def show_around(asked: Asked, hit: Hit) -> None:
     )
 
 
-def catch_up(hf: Holdfast) -> None:
+def catch_up(hf: Holdfast, *, meaning: bool = False) -> None:
     """Index what was appended since; a terminal is shown how far it is."""
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
     from holdfast.cli.terminal import console
 
-    done = hf.catch_up(STEP)
+    done = hf.catch_up(STEP, meaning=meaning)
     if done < STEP:
         return
     screen = console(error=True)
@@ -109,7 +111,7 @@ def catch_up(hf: Holdfast) -> None:
     with Progress(SpinnerColumn(), words, console=screen, transient=True,
                   disable=not screen.is_terminal) as bar:  # fmt: skip
         task = bar.add_task("", total=None, completed=done)
-        while step := hf.catch_up(STEP):
+        while step := hf.catch_up(STEP, meaning=meaning):
             bar.advance(task, step)
 
 

@@ -90,6 +90,12 @@ def holds(text: Sequence[str], wanted: Terms) -> bool:
     )
 
 
+def share(text: Sequence[str], wanted: Terms) -> float:
+    """How many of the terms stand among the words of a text: 1 for all, 0 for none."""
+    found = [run for run in wanted.runs if holds(text, Terms((run,)))]
+    return len(found) / len(wanted.runs)
+
+
 def stands(text: Sequence[str], run: tuple[str, ...], *, open: bool = False) -> bool:
     """Whether these words stand in a row; where `open`, the last of them may go on."""
     *whole, end = run

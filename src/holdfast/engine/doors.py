@@ -121,9 +121,14 @@ class Holdfast:
         """Erase a session for good; forks of it keep what they share with it."""
         return drive(self.engine.erase(id))
 
-    def search(self, words: str, **where: Unpack[Where]) -> tuple[Hit, ...]:
-        """Find what was said, everywhere or where a `Query` says; nothing is out of reach."""
-        return drive(self.engine.search(words, **where))
+    def search(
+        self, words: str, *, meaning: bool = False, **where: Unpack[Where]
+    ) -> tuple[Hit, ...]:
+        """Find what was said, everywhere or where a `Query` says; nothing is out of reach.
+
+        With `meaning`, also what says the same in other words, where the extra is installed.
+        """
+        return drive(self.engine.search(words, meaning=meaning, **where))
 
     def costs(
         self,
@@ -142,9 +147,9 @@ class Holdfast:
         """What sessions show by agent, project or model: usage, compactions, what filled them."""
         return drive(self.engine.stats(by, since=since))
 
-    def catch_up(self, limit: int = 1000) -> int:
+    def catch_up(self, limit: int = 1000, *, meaning: bool = False) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
-        return drive(self.engine.catch_up(limit))
+        return drive(self.engine.catch_up(limit, meaning=meaning))
 
     def transcripts(self, *paths: str | PathLike[str], agents: Sequence[str] = ()) -> list[Source]:
         """Transcripts of other programs: at these paths, or in the usual places if none."""

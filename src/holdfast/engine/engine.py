@@ -13,7 +13,7 @@ from holdfast.core.sound import text
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.importing import Source, find, run, usual
-from holdfast.engine.plugins import catalogue, counter
+from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
@@ -224,11 +224,17 @@ class Engine:
         """Erase a session for good; forks of it keep what they share with it."""
         return await self.store.sessions.erase((await self.resolve(id)).id)
 
-    async def search(self, words: str, **where: Unpack[Where]) -> tuple[Hit, ...]:
-        """Find what was said, everywhere or where a `Query` says; nothing is out of reach."""
+    async def search(
+        self, words: str, *, meaning: bool = False, **where: Unpack[Where]
+    ) -> tuple[Hit, ...]:
+        """Find what was said, everywhere or where a `Query` says; nothing is out of reach.
+
+        With `meaning`, also what says the same in other words, where the extra is installed.
+        """
         if inside := where.get("session"):
             where["session"] = (await self.resolve(inside)).id
-        return await self.store.search.find(Query(words=words, **where))
+        by = await self.aside(embedder) if meaning else None
+        return await self.store.search.find(Query(words=words, **where), by)
 
     async def costs(
         self,
@@ -252,9 +258,11 @@ class Engine:
 
         return await stats(self, by, since)
 
-    async def catch_up(self, limit: int = 1000) -> int:
+    async def catch_up(self, limit: int = 1000, *, meaning: bool = False) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
-        return await self.store.search.catch_up(limit)
+        return await self.store.search.catch_up(
+            limit, await self.aside(embedder) if meaning else None
+        )
 
     async def transcripts(
         self, *paths: str | PathLike[str], agents: Sequence[str] = ()

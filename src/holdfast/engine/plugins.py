@@ -12,7 +12,7 @@ from typing import Any, cast
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
-from holdfast.ports import Catalogue, Codec, Counter, Importer, Provider, Store, Telemetry
+from holdfast.ports import Catalogue, Codec, Counter, Embedder, Importer, Provider, Store, Telemetry
 
 STORES = {
     "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
@@ -45,6 +45,9 @@ IMPORTERS = {
     "codex": "holdfast.importers.codex:Codex",
 }
 """By the program whose transcripts they read; others join as entry points `holdfast.importers`."""
+
+EMBEDDERS = {"wordllama": "holdfast.embedders.wordllama:WordLlama"}
+"""By name; others join as entry points `holdfast.embedders`."""
 
 CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
 
@@ -105,6 +108,12 @@ def codec(format: str) -> Codec:
 def counter(name: str) -> Counter:
     """The counter of a vocabulary."""
     return cast(Counter, _find("counters", "vocabulary", COUNTERS, name)(name))
+
+
+@cache
+def embedder(name: str = "wordllama") -> Embedder:
+    """What compares meanings; Misuse, saying what to install, where it is missing."""
+    return cast(Embedder, _find("embedders", "embedder", EMBEDDERS, name)())
 
 
 @cache

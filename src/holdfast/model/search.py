@@ -31,6 +31,8 @@ class Query(Struct, frozen=True, kw_only=True):
     """Said before this time."""
     prefix: bool = False
     """The last word may be the beginning of one: for whoever is still typing."""
+    any: bool = False
+    """Where nothing has every word, what has some of the rarest will do."""
     limit: int = 20
     offset: int = 0
     """How many of the best to leave out: the pages before."""
@@ -49,6 +51,7 @@ class Where(TypedDict, total=False):
     since: int
     until: int
     prefix: bool
+    any: bool
     limit: int
     offset: int
 

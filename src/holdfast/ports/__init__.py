@@ -6,11 +6,11 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 
 from holdfast.ports.importing import Importer, Imports, Material
 from holdfast.ports.keeping import Blobs, Calls, Care, Counts, Jobs, Log, Search, Sessions, Store
-from holdfast.ports.knowing import Catalogue, Clock, Ids, Source, Telemetry
+from holdfast.ports.knowing import Catalogue, Clock, Embedder, Ids, Source, Telemetry
 from holdfast.ports.speaking import Codec, Counter, Decoder, Flow, Provider, Transport
 
 __all__ = [
-    "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder", "Flow",
-    "Ids", "Importer", "Imports", "Jobs", "Log", "Material", "Provider", "Search", "Sessions",
-    "Source", "Store", "Telemetry", "Transport",
+    "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder",
+    "Embedder", "Flow", "Ids", "Importer", "Imports", "Jobs", "Log", "Material", "Provider",
+    "Search", "Sessions", "Source", "Store", "Telemetry", "Transport",
 ]  # fmt: skip

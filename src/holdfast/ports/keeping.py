@@ -12,6 +12,7 @@ from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Spans
 from holdfast.model.store import Changes, Erased, Expect, Finding, Page
 from holdfast.ports.importing import Imports
+from holdfast.ports.knowing import Embedder
 
 
 class Log(Protocol):
@@ -138,12 +139,12 @@ class Counts(Protocol):
 class Search(Protocol):
     """Full text over what was said; it lags behind appends and catches up when asked."""
 
-    async def catch_up(self, limit: int = 1000) -> int:
-        """Index up to `limit` parts that are not indexed yet; how many were."""
+    async def catch_up(self, limit: int = 1000, embedder: Embedder | None = None) -> int:
+        """Index up to `limit` parts that are not indexed yet, vectors too; how many were."""
         ...
 
-    async def find(self, query: Query) -> tuple[Hit, ...]:
-        """What matches, best first."""
+    async def find(self, query: Query, embedder: Embedder | None = None) -> tuple[Hit, ...]:
+        """What matches, best first; with an embedder, what means the same as well."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from holdfast.model.event import Event
@@ -49,6 +50,21 @@ class Catalogue(Protocol):
 
     def learn(self, model: str, **told: Any) -> Profile:
         """Keep what an endpoint or its error has said of a model, such as `window=8192`."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors that are near where texts mean the same. It never acts."""
+
+    name: str
+    """What its vectors are kept under: others cannot be compared with them."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each text."""
+        ...
+
+    def alike(self, one: bytes, many: Sequence[bytes]) -> list[float]:
+        """How near each of these vectors is to one: 1 means the same, 0 nothing in common."""
         ...
 
 

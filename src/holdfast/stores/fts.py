@@ -3,21 +3,27 @@
 Rule 1: every filter is a part of what the index is asked, so none of them reads what it leaves out.
 Rule 2: the CANDIDATES newest of what matches are ranked by BM25; whatever more there is follows,
         the newest first. So a word that is everywhere costs no more than a rare one.
+Rule 3: by meaning, the nearest of the newest vectors (vectors.py) are ranked together with what
+        matches by words.
 """
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import log
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from holdfast.core.meaning import blended
 from holdfast.core.secrets import mask
 from holdfast.core.text import searchable
 from holdfast.core.words import Terms, looked_for, snippet, words
 from holdfast.model.log import Session
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import EVERYTHING, OPEN
+from holdfast.ports import Embedder
 from holdfast.stores.indexing import catch_up, marker_text, model_of, read_part, safe, told
 from holdfast.stores.sql.lineage import of_session, ranges
 from holdfast.stores.sql.places import (
@@ -29,12 +35,19 @@ from holdfast.stores.sql.places import (
     seq_of,
 )
 from holdfast.stores.tags import filters
+from holdfast.stores.vectors import NEAREST, learn, nearest, nearness
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite import Sqlite
 
 CANDIDATES = 2_000
 """So many of what matches are ranked, the newest."""
+
+MOST_WORDS = 64
+"""So many words of a query are weighed where any of them will do, the rarest."""
+
+UNWEIGHED = -1
+"""Instead of how many parts a phrase is in: it is weighed elsewhere."""
 
 COMMON = 20_000
 """A word in more parts than this counts as one that is in so many."""
@@ -46,6 +59,11 @@ _FIND = (
     "SELECT rowid, weighed(search{weights}) FROM search WHERE search MATCH ? "
     "AND rowid BETWEEN ? AND ?{times} ORDER BY rowid DESC LIMIT ?"
 )
+_VECTORS = "SELECT place, vector FROM search_vectors WHERE place BETWEEN ? AND ?"
+_FILTERED = (
+    "SELECT v.place, v.vector FROM search CROSS JOIN search_vectors v ON v.place = search.rowid "
+    "WHERE search MATCH ? AND search.rowid BETWEEN ? AND ?{times}"
+)
 _TIMES = (
     f" AND (SELECT created FROM entries WHERE place = search.rowid >> {ORDINAL_BITS}) "
     "BETWEEN ? AND ?"
@@ -55,9 +73,36 @@ _TIMES = (
 class Asked(Struct, frozen=True):
     """A query in the words of the index."""
 
-    expression: str
+    query: Query
     phrases: tuple[str, ...]
+    among: tuple[int, ...]
+    """In how many parts each of the phrases stands."""
+    tags: str
+    """What must be among the tags; empty where there is no filter."""
     terms: Terms
+    enough: int = 0
+    """How many phrases, from the first on, have to be there: any one of these; 0: every one."""
+
+    @property
+    def expression(self) -> str:
+        """What the index is asked for; it only weighs what it was asked for."""
+        words = " AND ".join(self.phrases)
+        if self.enough:
+            words = (
+                f"({' OR '.join(self.phrases[: self.enough])}) AND ({' OR '.join(self.phrases)})"
+            )
+        return f"words : ({words}) AND {self.tags}" if self.tags else f"words : ({words})"
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """For each phrase of the expression what it is weighed by; the first ones come twice."""
+        return (*[UNWEIGHED] * self.enough, *self.among)
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """From when to when, where that matters."""
+        query = self.query
+        return (query.since, query.until - 1) if query.since > 0 or query.until < OPEN else ()
 
 
 class FtsSearch:
@@ -66,43 +111,37 @@ class FtsSearch:
     def __init__(self, db: Sqlite) -> None:
         self._db = db
         db.connection.register_fts5_function("weighed", weighed)
+        db.connection.register_fts5_function("counted", counted)
 
-    async def catch_up(self, limit: int = 1000) -> int:
-        return catch_up(self._db, limit)
+    async def catch_up(self, limit: int = 1000, embedder: Embedder | None = None) -> int:
+        done = catch_up(self._db, limit)
+        if embedder and done < limit:
+            done += learn(self._db, embedder, limit - done)
+        return done
 
-    async def find(self, query: Query) -> tuple[Hit, ...]:
+    async def find(self, query: Query, embedder: Embedder | None = None) -> tuple[Hit, ...]:
         wanted = looked_for(query)
-        while await self.catch_up():
+        while await self.catch_up(embedder=embedder):
             pass
         with self._db.reading():
             asked = self._asked(query, wanted)
-            ranked = self._ranked(query, asked)[query.offset : query.offset + query.limit]
+            found = self._ranked(asked)
+            if not found and (query.any or embedder):
+                found = self._ranked(_loosened(asked))
+            if embedder:
+                found = self._blended(asked, embedder, found)
+            page = found[query.offset : query.offset + query.limit]
             sessions: dict[int, tuple[str, Session]] = {}
-            hits = [self._hit(at, score, query, asked, sessions) for at, score in ranked]
+            hits = [self._hit(at, score, asked, sessions) for at, score in page]
         return tuple(hit for hit in hits if hit is not None)
 
     def _asked(self, query: Query, wanted: Terms) -> Asked:
         phrases = _phrases(query.words, wanted)
         latest = self._db.rows("SELECT max(updated) FROM sessions")[0][0] or 0
-        expression = f"words : ({' AND '.join(phrases)})"
-        if among := filters(query, latest):
-            expression += f" AND about : ({' AND '.join(among)})"
-        return Asked(expression, phrases, wanted)
-
-    def _ranked(self, query: Query, asked: Asked) -> list[tuple[int, float]]:
-        """The places of the parts that match, the best of the newest first, then the newest."""
-        most = max(CANDIDATES, query.offset + query.limit)
-        among = self._among(asked.phrases)
-        sql = _FIND.format(weights=", ?" * len(among), times=_TIMES if _timed(query) else "")
-        times = (query.since, query.until - 1) if _timed(query) else ()
-        found: list[tuple[int, float]] = []
-        for span in self._spans(query.session):
-            left = most - len(found)
-            found += self._db.rows(sql, (*among, asked.expression, *span, *times, left))
-            if len(found) >= most:
-                break
-        best = sorted(found[:CANDIDATES], key=lambda one: -one[1])
-        return [*best, *found[CANDIDATES:]]
+        tags = " AND ".join(filters(query, latest))
+        return Asked(
+            query, phrases, self._among(phrases), f"about : ({tags})" if tags else "", wanted
+        )
 
     def _among(self, phrases: tuple[str, ...]) -> tuple[int, ...]:
         """In how many parts each phrase stands; it only matters where there are several."""
@@ -112,6 +151,44 @@ class FtsSearch:
         return tuple(
             self._db.rows(counting, (f"words : {phrase}", COMMON))[0][0] for phrase in phrases
         )
+
+    def _ranked(self, asked: Asked) -> list[tuple[int, float]]:
+        """The places of the parts that match, the best of the newest first, then the newest."""
+        if not asked.phrases:
+            return []
+        most = max(CANDIDATES, asked.query.offset + asked.query.limit)
+        sql = _FIND.format(weights=", ?" * len(asked.weights), times=_TIMES if asked.times else "")
+        found: list[tuple[int, float]] = []
+        for span in self._spans(asked.query.session):
+            values = (*asked.weights, asked.expression, *span, *asked.times)
+            found += self._db.rows(sql, (*values, most - len(found)))
+            if len(found) >= most:
+                break
+        best = sorted(found[:CANDIDATES], key=lambda one: -one[1])
+        return [*best, *found[CANDIDATES:]]
+
+    def _blended(
+        self, asked: Asked, embedder: Embedder, found: list[tuple[int, float]]
+    ) -> list[tuple[int, float]]:
+        """What was found by words together with what is near in meaning."""
+        (vector,) = embedder.embed([asked.query.words])
+        ((parts,),) = self._db.rows("SELECT counted(search) FROM search LIMIT 1") or ((0,),)
+        whole = sum(weight(parts, many) for many in asked.among)
+        by_words = {at: score / whole for at, score in found[:NEAREST]}
+        near = nearest(self._db, embedder, vector, self._sources(asked))
+        near |= nearness(self._db, embedder, vector, list(by_words.keys() - near.keys()))
+        return blended(by_words, near)
+
+    def _sources(self, asked: Asked) -> list[tuple[str, tuple[Any, ...]]]:
+        """Where the vectors are that the filters leave, the newest first."""
+        order = " ORDER BY {} DESC LIMIT ?"
+        if not asked.tags:
+            sql = _VECTORS + order.format("place")
+            return [(sql, span) for span in self._spans(asked.query.session)]
+        sql = _FILTERED.format(times=_TIMES if asked.times else "") + order.format("search.rowid")
+        return [
+            (sql, (asked.tags, *span, *asked.times)) for span in self._spans(asked.query.session)
+        ]
 
     def _spans(self, session: str) -> list[tuple[int, int]]:
         """The ranges of places to look in, the newest first."""
@@ -124,7 +201,6 @@ class FtsSearch:
         self,
         at: int,
         score: float,
-        query: Query,
         asked: Asked,
         sessions: dict[int, tuple[str, Session]],
     ) -> Hit | None:
@@ -139,7 +215,7 @@ class FtsSearch:
         kind, text = self._content(at, entry, kind)
         shown, marks = snippet(text, asked.terms)
         return Hit(
-            session=query.session or home,
+            session=asked.query.session or home,
             seq=seq_of(entry),
             entry=id,
             ordinal=ordinal_of(at),
@@ -178,13 +254,31 @@ def weighed(api: Any, *among: Any) -> float:
     room = K1 * (1 - B + B * api.column_size(0) / mean)
     score = 0.0
     for phrase, many in enumerate(among):
+        if many == UNWEIGHED:
+            continue
         times = len(api.phrase_locations(phrase)[0])
-        score += log(1 + (parts - many + 0.5) / (many + 0.5)) * times * (K1 + 1) / (times + room)
+        score += weight(parts, many) * times * (K1 + 1) / (times + room)
     return score
 
 
-def _timed(query: Query) -> bool:
-    return query.since > 0 or query.until < OPEN
+def weight(parts: int, many: int) -> float:
+    """What a word counts that stands in so many of all parts."""
+    return log(1 + (max(parts - many, 0) + 0.5) / (many + 0.5))
+
+
+def counted(api: Any, *_: Any) -> int:
+    """How many parts there are in the index."""
+    return api.row_count
+
+
+def _loosened(asked: Asked) -> Asked:
+    """The same for any of its words: the rarest that together stand in no more than are ranked."""
+    known = [pair for pair in zip(asked.among, asked.phrases, strict=True) if pair[0]]
+    rare = sorted(known)[:MOST_WORDS] if len(asked.phrases) > 1 else []
+    sums = accumulate(many for many, _ in rare)
+    enough = max(1, sum(held <= CANDIDATES for held in sums))
+    phrases = tuple(phrase for _, phrase in rare)
+    return replace(asked, phrases=phrases, among=tuple(many for many, _ in rare), enough=enough)
 
 
 def _phrases(typed: str, wanted: Terms) -> tuple[str, ...]:

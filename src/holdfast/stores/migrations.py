@@ -51,6 +51,12 @@ def m0006_search_with_filters(db: Database, words: dict[str, str]) -> None:
     db.run("UPDATE sessions SET indexed = fork")
 
 
+def m0007_vectors(db: Database, words: dict[str, str]) -> None:
+    """What was said, by its meaning: filled where somebody asks for it."""
+    for statement in _VECTORS:
+        db.run(statement.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -58,6 +64,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0004_calls_by_time,
     m0005_imports,
     m0006_search_with_filters,
+    m0007_vectors,
 )
 
 
@@ -144,4 +151,9 @@ _IMPORTS = (
         session BIGINT NOT NULL, source {bytes} NOT NULL, look TEXT NOT NULL,
         PRIMARY KEY (session, source))""",
     "CREATE INDEX sources_by_name ON sources (source)",
+)
+
+_VECTORS = (
+    "CREATE TABLE search_vectors (place {key}, vector {bytes} NOT NULL)",
+    "CREATE TABLE search_learned (n {key}, maker TEXT NOT NULL, upto BIGINT NOT NULL)",
 )

@@ -27,6 +27,7 @@ from holdfast.stores.sql.counts import SqlCounts
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.imports import SqlImports
 from holdfast.stores.sql.jobs import SqlJobs
+from holdfast.stores.sql.places import entry_of, number_of, seq_of
 from holdfast.stores.sql.sessions import SqlSessions
 from holdfast.stores.sqlite_log import SqliteLog
 
@@ -177,7 +178,12 @@ class Sqlite:
 
     def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
         self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
-        if wholly:  # until segments are merged, a contentless index only marks what is deleted
+        self.run("DELETE FROM search_vectors WHERE place BETWEEN ? AND ?", (first, last))
+        before, number = seq_of(entry_of(first)) - 1, number_of(entry_of(first))
+        self.run("UPDATE search_learned SET upto = min(upto, ?) WHERE n = ?", (before, number))
+        if wholly:
+            self.run("DELETE FROM search_learned WHERE n = ?", (number,))
+            # Until segments are merged, a contentless index only marks what is deleted
             self.run("INSERT INTO search (search) VALUES ('optimize')")
 
     def discard(self, session: str, number: int) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from holdfast.core.facets import Calls, Facets, Used, asked, matches
+from holdfast.core.meaning import BEGINNING, KINDS, blended
 from holdfast.core.secrets import mask
 from holdfast.core.text import searchable_body
-from holdfast.core.words import Terms, holds, looked_for, snippet, words
+from holdfast.core.words import Terms, holds, looked_for, share, snippet, words
 from holdfast.model.log import Entry, Session, kind_of
 from holdfast.model.message import Message
 from holdfast.model.search import Hit, Query
+from holdfast.ports import Embedder
 
 from .shelf import Shelf
 
@@ -26,25 +28,30 @@ class MemorySearch:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def catch_up(self, limit: int = 1000) -> int:
+    async def catch_up(self, limit: int = 1000, embedder: Embedder | None = None) -> int:
         with self._shelf.lock:
             waiting = len(self._shelf.unindexed)
             del self._shelf.unindexed[:limit]
             return min(limit, waiting)
 
-    async def find(self, query: Query) -> tuple[Hit, ...]:
+    async def find(self, query: Query, embedder: Embedder | None = None) -> tuple[Hit, ...]:
         wanted = looked_for(query)
         asked(query)  # refuses what names nothing
         while await self.catch_up():
             pass
         with self._shelf.lock:
             sessions = [query.session] if query.session else [*self._shelf.sessions][::-1]
-            found = [
+            among = [
                 hit
                 for session in sessions
                 for hit, facets in self._of(session, whole=bool(query.session))
-                if matches(facets, query) and holds(words(hit.snippet), wanted)
+                if matches(facets, query)
             ]
+        found = [hit for hit in among if holds(words(hit.snippet), wanted)]
+        if not found and query.any and len(wanted.runs) > 1:
+            found = [hit for hit in among if share(words(hit.snippet), wanted)]
+        if embedder:
+            found = _blended(query.words, embedder, wanted, among)
         return tuple(_shown(hit, wanted) for hit in found[query.offset :][: query.limit])
 
     def _of(self, id: str, *, whole: bool) -> list[Findable]:
@@ -87,6 +94,17 @@ def _findable(session: Session, entry: Entry, calls: Calls) -> Iterator[Findable
                 ),
                 facets,
             )
+
+
+def _blended(typed: str, embedder: Embedder, wanted: Terms, among: list[Hit]) -> list[Hit]:
+    """What was found by words together with what is near in meaning."""
+    said = [(at, hit) for at, hit in enumerate(among) if hit.kind in KINDS]
+    vectors = embedder.embed([hit.snippet[:BEGINNING] for _, hit in said])
+    (asked,) = embedder.embed([typed])
+    near = dict(zip((-at for at, _ in said), embedder.alike(asked, vectors), strict=True))
+    by_words = {-at: share(words(hit.snippet), wanted) for at, hit in enumerate(among)}
+    by_words = {at: much for at, much in by_words.items() if much}
+    return [replace(among[-at], score=round(score, 3)) for at, score in blended(by_words, near)]
 
 
 def _shown(hit: Hit, wanted: Terms) -> Hit:

@@ -19,6 +19,7 @@ from .importer import ImporterContract
 from .imports import ImportsContract
 from .jobs import JobsContract
 from .log import AppendContract, KeyContract, ReadContract
+from .meaning import MeaningContract
 from .search import SearchContract
 from .sessions import ListContract, SessionContract
 from .text import TextContract
@@ -42,6 +43,7 @@ class StoreContract(
     CallsContract,
     CountsContract,
     SearchContract,
+    MeaningContract,
     JobsContract,
     ImportsContract,
 ):
@@ -57,6 +59,7 @@ __all__ = [
     "ImportsContract",
     "JobsContract",
     "LogContract",
+    "MeaningContract",
     "SearchContract",
     "SessionsContract",
     "StoreContract",

@@ -1,0 +1,1 @@
+"""How meaning is compared: texts become vectors, inside this process."""
