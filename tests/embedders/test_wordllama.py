@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from holdfast.engine import plugins
 from holdfast.errors import Misuse
 from tests.cli.running import run, values
 
-pytest.importorskip("wordllama")
+pytestmark = pytest.mark.skipif(
+    find_spec("wordllama") is None, reason="the extra `embeddings` is not installed"
+)
 
 
 def test_what_means_the_same_is_nearer() -> None:
