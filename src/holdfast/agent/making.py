@@ -15,18 +15,30 @@ from holdfast.agent.remembering import remember
 from holdfast.agent.tools import Toolbox
 from holdfast.engine.doors import BlockingSession
 from holdfast.errors import HoldfastError
+from holdfast.files import project_root
+from holdfast.model.log import Session
 from holdfast.ports import Provider
+
+
+def workplace(session: Session) -> str:
+    """Where a session's work is done: in its directory, or else in this one."""
+    there = session.directory
+    return there if there and os.path.isdir(there) else os.getcwd()
 
 
 def agent(
     session: BlockingSession, provider: Provider, model: str, allow: Sequence[str], **seen: Any
 ) -> Agent:
-    """The agent that works in a session's directory, or else in this one.
+    """The agent that works in a session's directory, or in this one where that is not here.
 
     `seen` says who looks on and who is asked: `onlooker`, `ask` and `hooks` of an Agent.
     """
-    directory, project = session.info.directory or os.getcwd(), session.info.project
+    directory, project = workplace(session.info), session.info.project
     tell: Onlooker = seen.get("onlooker", lambda _: None)
+    if session.info.directory not in ("", directory):
+        project = str(project_root(directory))  # what was allowed there is not allowed here
+        words = f"{session.info.directory} is not on this machine; the work goes on in {directory}"
+        tell(Happening(kind="warning", words=words))
 
     def remembered(rule: str) -> None:
         try:

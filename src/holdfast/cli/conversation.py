@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +188,7 @@ class Conversation:
 
     def _command(self, command: str) -> None:
         """Run a command of the user's own, and let the model know of it, interrupted or not."""
+        from holdfast.agent.making import workplace
         from holdfast.agent.shell import Interrupted, run
         from holdfast.core.scaffold import wrap
         from holdfast.model.message import Message, Text
@@ -198,7 +198,7 @@ class Conversation:
             return
         self.screen.busy(f"{command}…")
         try:
-            output = run(command, self.agent.session.info.directory or os.getcwd(), 600)
+            output = run(command, workplace(self.agent.session.info), 600)
         except Interrupted as stopped:
             output = stopped.output
         self.screen.rest()

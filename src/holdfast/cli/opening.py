@@ -57,8 +57,10 @@ class Opener:
 
     def again(self, name: str, *, fork: bool = False) -> BlockingSession:
         """The session of a name, to go on with, or a fork of it."""
+        from holdfast.agent.making import workplace
+
         found = self._last() if name == LAST else find(self._hf, name)
-        hooks = [self._watching(found.directory or os.getcwd())]
+        hooks = [self._watching(workplace(found))]
         session = self._hf.session(found.id, summariser=self._voice, hooks=hooks)
         return (session.fork() if fork else session).capped(**self._caps)
 
