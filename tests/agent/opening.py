@@ -55,8 +55,8 @@ def agent(
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model=model, directory=work, hooks=[hooks] if hooks else [])
         with closing(provider(name, format, key="sk-test", url=server.url(name))) as to:
-            rules = Permissions(allow=allow)
-            yield Agent(s, to, Toolbox(str(work)), rules=rules, hooks=hooks, **named)
+            named = {"rules": Permissions(allow=allow), **named}
+            yield Agent(s, to, Toolbox(str(work)), hooks=hooks, **named)
 
 
 def results(made: Agent) -> list[ToolResult]:

@@ -27,7 +27,7 @@ from holdfast.core.ledger.arguments import arguments
 from holdfast.core.recall import recall_tools
 from holdfast.core.scaffold import wrap
 from holdfast.engine.doors import BlockingSession
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, Misuse
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool
 from holdfast.model.reply import Delta
@@ -67,9 +67,8 @@ class Agent:
         self.session = session
         self.provider = provider
         self.toolbox = toolbox
-        self.allows: Callable[[ToolCall], bool] = Judge(
-            rules, ask, remember, deciding(lambda: self.session)
-        ).allows
+        judge = Judge(rules, ask, remember, deciding(lambda: self.session))
+        self.allows: Callable[[ToolCall], bool] = judge.allows
         self._system = system
         self._tell = onlooker
         self.giving = giving or {}
@@ -77,6 +76,7 @@ class Agent:
         self.hooks = hooks or Hooks(Table(), str(toolbox.root.path))
         if not within:
             self.hooks.tell = onlooker
+            toolbox.shows = judge.shows
         self._stop = stop or threading.Event()
         """Set when somebody has interrupted; only whoever works beside the main thread looks."""
         self._within = within
@@ -162,7 +162,7 @@ class Agent:
         allowed: list[Placed] = []
         for place, call in calls:
             self._tell(Happening(kind="call", call=call))
-            if self.allows(call):
+            if not self._there_is(call.name) or self.allows(call):
                 allowed.append((place, call))
             else:
                 self._tell(Happening(kind="refused", call=call))
@@ -218,7 +218,13 @@ class Agent:
     def _ran(self, name: str, fields: dict[str, Any]) -> str:
         if name == subtask.SUBTASK.name and not self._within:
             return subtask.done(fields, self._another)
+        if not self._there_is(name):
+            known = ", ".join(one.name for one in self.tools())
+            raise Misuse(f"there is no tool {name!r}; there are {known}")
         return self.toolbox.run(name, fields)
+
+    def _there_is(self, name: str) -> bool:
+        return any(one.name == name for one in self.tools())
 
     def _recalled(self, call: ToolCall, fields: dict[str, Any]) -> ToolResult | None:
         if call.name == "recall" and (told := subtask.recalled(self.session, fields)):
@@ -236,8 +242,9 @@ class Agent:
         def tell(what: Happening) -> None:
             here(lambda: self._tell(_inside(what, session.id)))
 
+        box = Toolbox(str(self.toolbox.root.path), stop, self.toolbox.shows)
         made = Agent(
-            session, self.provider, Toolbox(str(self.toolbox.root.path), stop), rules=Permissions(),
+            session, self.provider, box, rules=Permissions(),
             system=self._system, onlooker=tell, giving=self.giving, hooks=self.hooks, stop=stop,
             within=self.session.id,
         )  # fmt: skip

@@ -50,7 +50,7 @@ def agent(
         session,
         provider,
         Toolbox(directory),
-        rules=permissions(project, allow),
+        rules=permissions(project, allow, root=directory),
         remember=remembered,
         system=SYSTEM,
         giving={"model": model, "context": surroundings(directory)},

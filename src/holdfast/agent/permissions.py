@@ -2,12 +2,12 @@
 
 A rule is `tool` or `tool:pattern`, the pattern matching the path or the command. Of several that
 match, deny beats ask beats allow. What no rule names is asked, but for looking around; the answer
-`always` becomes a rule for the project, in the user's own file.
+`always` becomes a rule for the project, in the user's own file. To allow, a pattern must match the
+whole of one simple command; to deny or to ask, it is enough that it matches a part of the line.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.agent.matching import allows, catches
 from holdfast.core.ledger.arguments import arguments
 from holdfast.errors import Misuse
 from holdfast.files import config_home
@@ -30,7 +31,9 @@ Asked = Callable[[ToolCall], Leave]
 SOURCES: Final = {"yes": "user_temporary", "no": "user_reject", "always": "user_permanent"}
 """What an answer of the user's counts as, for whoever measures."""
 
-LOOKING: Final = frozenset({"read", "grep", "glob", "list", "recall", "search_history", "subtask"})
+LOOKING: Final = frozenset(
+    {"read", "grep", "glob", "list", "recall", "search_history", "tool_search", "subtask"}
+)
 """Tools that only look, a subtask's own calls being asked for one by one."""
 
 HARMLESS: Final = LOOKING | {"todo"}
@@ -44,15 +47,23 @@ class Permissions(Struct, frozen=True, kw_only=True):
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
 
+    root: str = ""
+    """The directory that paths are relative to."""
+
     def verdict(self, tool: str, fields: dict[str, Any]) -> Verdict:
         """What is to be done with a call."""
-        order: tuple[tuple[Verdict, tuple[str, ...]], ...] = (
-            ("deny", self.deny), ("ask", self.ask), ("allow", self.allow),
-        )  # fmt: skip
-        for verdict, rules in order:
-            if any(_matches(rule, tool, _subject(fields)) for rule in rules):
-                return verdict
-        return "allow" if tool in HARMLESS else "ask"
+        told = (tool, fields, self.root)
+        if any(catches(rule, *told) for rule in self.deny):
+            return "deny"
+        if any(catches(rule, *told) for rule in self.ask):
+            return "ask"
+        allowed = tool in HARMLESS or any(allows(rule, *told) for rule in self.allow)
+        return "allow" if allowed else "ask"
+
+    def shows(self, path: str) -> bool:
+        """Whether a search may show lines of a file: those that may be read without asking."""
+        fields = {"path": path}
+        return self.verdict("read", fields) == "allow" and self.verdict("grep", fields) != "deny"
 
 
 class Judge:
@@ -76,6 +87,10 @@ class Judge:
         self._decided(call, allowed, source)
         return allowed
 
+    def shows(self, path: str) -> bool:
+        """Whether a search may show lines of a file."""
+        return self.rules.shows(path)
+
     def _judged(self, call: ToolCall) -> tuple[bool, str]:
         """Whether it may be made, and who said so."""
         fields = arguments(call.input)
@@ -94,22 +109,15 @@ class Judge:
 
 def rule_for(tool: str, fields: dict[str, Any]) -> str:
     """The rule that allows a call for good: a command as it is, any other tool as a whole."""
+    if tool != "shell":
+        return tool
     command = str(fields.get("command") or "")
-    return f"{tool}:{re.sub(r'[*?[]', lambda found: f'[{found[0]}]', command)}" if command else tool
+    return f"{tool}:{re.sub(r'[*?[]', lambda found: f'[{found[0]}]', command)}"
 
 
-def _subject(fields: dict[str, Any]) -> str:
-    return str(fields.get("command") or fields.get("path") or fields.get("pattern") or "")
-
-
-def _matches(rule: str, tool: str, subject: str) -> bool:
-    name, mark, pattern = rule.partition(":")
-    if not fnmatch.fnmatchcase(tool, name):
-        return False
-    return not mark or fnmatch.fnmatchcase(subject, pattern)
-
-
-def permissions(project: str, allow: Sequence[str] = (), file: Path | None = None) -> Permissions:
+def permissions(
+    project: str, allow: Sequence[str] = (), file: Path | None = None, *, root: str = ""
+) -> Permissions:
     """The user's rules for everywhere and for one project, and what this run allows besides."""
     told = read(file or place())
     own = told.get("projects", {}).get(project, {}) if project else {}
@@ -117,6 +125,7 @@ def permissions(project: str, allow: Sequence[str] = (), file: Path | None = Non
         allow=(*_rules(told, "allow"), *_rules(own, "allow"), *allow),
         ask=(*_rules(told, "ask"), *_rules(own, "ask")),
         deny=(*_rules(told, "deny"), *_rules(own, "deny")),
+        root=root,
     )
 
 

@@ -34,9 +34,16 @@ SECONDS: Final = 10.0
 class Toolbox:
     """The tools of an agent that works in one directory."""
 
-    def __init__(self, directory: str, stop: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        directory: str,
+        stop: threading.Event | None = None,
+        shows: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self.root = Root(directory)
         self._stop = stop
+        self.shows = shows
+        """Whether a search may show lines of a file."""
         self.todo: list[dict[str, str]] = []
 
     def tools(self) -> list[Tool]:
@@ -94,15 +101,19 @@ class Toolbox:
             wanted = re.compile(fields["pattern"])
         except re.error as wrong:
             raise Misuse(f"{fields['pattern']!r} is no pattern: {wrong}") from wrong
-        hits: list[str] = []
+        hits, hidden = list[str](), 0
         end, inside = time.monotonic() + SECONDS, str(fields.get("path") or "")
         for one in self._files():
             if inside and not _matches(one.path, inside):
                 continue
+            if not self.shows(one.path):
+                hidden += 1
+                continue
             hits += _lines(self.root, one, wanted)
             if len(hits) >= HITS or time.monotonic() > end:
                 return "\n".join((*hits[:HITS], "[… there is more; look for less]"))
-        return "\n".join(hits) or "nothing matches"
+        left = [f"[not searched, by the user's rules: {hidden}]"] if hidden else []
+        return "\n".join((*(hits or ["nothing matches"]), *left))
 
     def list(self, fields: dict[str, Any]) -> str:
         found = self.root.listing(str(fields.get("path") or "."))

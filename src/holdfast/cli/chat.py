@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("-m", "--model", metavar="MODEL", default="", help="Whom to talk to.")
 @click.option("--policy", metavar="NAME", default="holdfast", help="How its context is managed.")
-@click.option("--allow", metavar="TOOL", multiple=True,
-              help="A tool it may use without asking, as in 'shell:git *'.")  # fmt: skip
+@click.option("--allow", metavar="RULE", multiple=True,
+              help="A tool it may use without asking; 'shell:git *' for simple commands."
+)  # fmt: skip
 @resuming
 @cap_options
 @common

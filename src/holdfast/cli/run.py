@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 @click.option("-p", "--prompt", metavar="TEXT", help="What to do; `-` reads it from a pipe.")
 @click.option("-m", "--model", metavar="MODEL", default="", help="Whom to ask.")
 @click.option("--policy", metavar="NAME", default="holdfast", help="How its context is managed.")
-@click.option("--allow", metavar="TOOL", multiple=True,
-              help="A tool it may use: write, edit, shell, or as in 'shell:git *'.")  # fmt: skip
+@click.option("--allow", metavar="RULE", multiple=True,
+              help="A tool it may use: write, edit, shell; 'shell:git *' for simple commands."
+)  # fmt: skip
 @click.option("--stream-json", is_flag=True, help="One JSON value for everything that happens.")
 @resuming
 @cap_options

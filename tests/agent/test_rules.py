@@ -1,0 +1,155 @@
+"""What a rule is about: the tool's own field, one simple command to allow, any part to deny."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.agent.permissions import Judge, Permissions, rule_for
+from holdfast.model.message import ToolCall
+from holdfast.testing import StrictServer
+from holdfast.testing.strict.script import Ask, answer
+from tests.agent.opening import agent, results
+
+CHAINED = [
+    "git --version; echo pwn > x", "git status\necho pwn", "git status && make", "git log | sh",
+    "git show & make", "git `make`", "git $(make)", "git ${x:-$(make)}", "git log > x",
+    "git apply < x", "git log (make)", "git status\r\nmake",
+]  # fmt: skip
+
+
+def may(rules: Permissions, command: str) -> str:
+    return rules.verdict("shell", {"command": command})
+
+
+@pytest.mark.parametrize("command", CHAINED)
+@pytest.mark.parametrize(
+    "rule", ["shell:git *", "shell:git*", "shell:*", "*:g?t *", "shell:[a-z]*"]
+)
+def test_nothing_is_allowed_that_is_chained_behind(rule: str, command: str) -> None:
+    assert may(Permissions(allow=(rule,)), command) == "ask"
+    assert may(Permissions(allow=("shell",)), command) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("shell:git *", "git log --oneline $HOME {a,b} -- 'x y'"),
+        ("shell:git *", "  git status\n"),
+        ("shell:cd src && pytest *", "cd src && pytest -q tests"),
+        ("shell:*.py | wc -l", "ls a.py | wc -l"),
+        ("shell:ls [a-c]?", "ls b1"),
+    ],
+)
+def test_a_wildcard_stands_for_words(rule: str, command: str) -> None:
+    assert may(Permissions(allow=(rule,)), command) == "allow"
+    assert may(Permissions(allow=(rule,)), f"{command}; make") == "ask"
+    assert may(Permissions(allow=(rule,)), f"make; {command}") == "ask"
+
+
+@pytest.mark.parametrize("command", ["a; b && c $(d) > [e]*? ${f}\n(g)", "", "[!]", "]["])
+def test_always_means_the_command_as_it_is(command: str) -> None:
+    rules = Permissions(allow=(rule_for("shell", {"command": command}),))
+    assert may(rules, command) == "allow"
+    assert may(rules, f"{command}x") == "ask"
+    assert may(rules, f"{command}; x") == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git push", " git push -f", "true && git push", "true;git push", "git  \t push",
+        "x | git push", "x & git push", "x\ngit push", "echo $(git push)", "echo `git push`",
+        "(git push)",
+        "A=1 B='x y' git push", "command git push", "env -i A=1 git push", "sudo -u me git push",
+        "/usr/bin/git push", "git 'push'", "g\\it push", "git pu\\\nsh",
+        "if true; then git push; fi",
+        "{ git push; }", ">log git push", "2>&1 git push", "! git push", "time git push",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("list_", ["deny", "ask"])
+def test_what_is_denied_or_asked_is_found_in_any_part(list_: str, command: str) -> None:
+    rules = Permissions(**{"allow": ("shell",), list_: ("shell:git push*",)})  # type: ignore[arg-type]
+    assert may(rules, command) == list_
+    assert may(rules, command.replace("push", "pull").replace("pu\\\nsh", "pull")) == "allow"
+
+
+def test_a_denied_command_is_found_with_what_it_is_redirected_to() -> None:
+    rules = Permissions(allow=("shell",), deny=("shell:git push",))
+    assert may(rules, "git push >/dev/null 2>&1") == "deny"
+
+
+def test_no_command_holds_a_rule_up() -> None:
+    rules = Permissions(allow=("shell:a*b*c*d*e*f",), deny=("shell:*x*y*z*w*",))
+    for command in (
+        "a" * 100_000,
+        "ab" * 50_000,
+        "A=1 " * 20_000,
+        "sudo " * 20_000,
+        'a="' * 20_000,
+    ):
+        assert may(rules, command) == "ask"
+
+
+@pytest.mark.parametrize(
+    "path", [".env", "./.env", ".//.env", "a/../.env", "/work/p/.env", "//work/p/./.env"]
+)
+@pytest.mark.parametrize("rule", ["read:.env", "*:.env", "read:./.env", "read:/work/p/.env"])
+def test_a_path_is_what_it_leads_to(rule: str, path: str) -> None:
+    rules = Permissions(deny=(rule,), root="/work/p")
+    assert rules.verdict("read", {"path": path, "command": "x", "pattern": "y"}) == "deny"
+    assert rules.verdict("read", {"path": "b/.env"}) == "allow"
+
+
+def test_only_the_tools_own_field_decides() -> None:
+    rules = Permissions(allow=("write:docs/*",), deny=("grep:secret", "subtask:*"), root="/work/p")
+    evil = {"path": "src/evil.py", "content": "x", "command": "docs/a.md", "pattern": "docs/a.md"}
+    assert rules.verdict("write", evil) == "ask"
+    assert rules.verdict("write", {"path": "docs/../evil"}) == "ask"
+    assert rules.verdict("write", {"path": "/work/p/docs/a.md"}) == "allow"
+    assert rules.verdict("grep", {"pattern": "secret"}) == "deny"
+    assert rules.verdict("grep", {"pattern": "x", "path": "a/../secret"}) == "deny"
+    assert rules.verdict("subtask", {"description": "x"}) == "deny"
+    assert rule_for("write", evil) == "write"
+    assert rule_for("shell", {}) == "shell:"
+
+
+@pytest.mark.parametrize("rules", [Permissions(deny=("read:.env",)), Permissions(ask=("*:.env",)),
+                                   Permissions(deny=("grep:.env",))])  # fmt: skip
+def test_a_search_shows_no_line_of_what_may_not_be_read(tmp_path: Path, rules: Permissions) -> None:
+    calls = (Ask("grep", {"pattern": "SECRET"}), Ask("list", {}), Ask("glob", {"pattern": ".e*"}))
+    answers = iter([answer(*calls), answer(Ask("subtask", {"description": "d", "prompt": "p"})),
+                    answer(calls[0]), answer("said"), answer("done")])  # fmt: skip
+    with (
+        StrictServer(lambda asked: next(answers)) as server,
+        agent(tmp_path, server, rules=rules) as made,
+    ):
+        (tmp_path / "work" / ".env").write_text("SECRET=1\n")
+        (tmp_path / "work" / "a.py").write_text("SECRET\n")
+        made.turn("look")
+        found, listed, named, _ = (str(one.output) for one in results(made))
+        assert found == "a.py:1: SECRET\n[not searched, by the user's rules: 1]"
+        assert ".env" in listed
+        assert named == ".env"
+        assert "SECRET=1" not in "".join(str(one.body) for one in server.asked)
+
+
+def test_a_tool_that_is_not_there_is_not_one_that_is_not_allowed(tmp_path: Path) -> None:
+    answers = iter(
+        [answer(Ask("frob", {"a": 1}), Ask("tool_search", {"query": "x"})), answer("so")]
+    )
+    told: list[str] = []
+    with (
+        StrictServer(lambda asked: next(answers)) as server,
+        agent(tmp_path, server, onlooker=lambda what: told.append(what.kind)) as made,
+    ):
+        made.turn("do it")
+        unknown, other = results(made)
+        assert unknown.error
+        assert unknown.output.startswith("there is no tool 'frob'; there are read, write, edit")
+        assert "recall" in unknown.output
+        assert "not allow" not in other.output
+        assert "refused" not in told
+
+
+def test_looking_for_tools_needs_no_leave() -> None:
+    assert Judge(Permissions()).allows(ToolCall("1", "tool_search", '{"query": "x"}'))
