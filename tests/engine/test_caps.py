@@ -1,6 +1,9 @@
 """Caps against a real server: the call is not made, everything is kept, and background is quiet."""
 
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -152,6 +155,54 @@ def test_a_call_that_brought_no_word_is_a_row(tmp_path: Path) -> None:
         with pytest.raises(ProviderError):
             s.speak(to)
         (one,) = hf.costs("cause")
-        assert (one.name, one.calls, one.failed) == ("turn", 1, 1)
+        assert (one.name, one.calls, one.failed) == ("turn", 2, 2)  # it is asked once more
         assert one.usage.prompt > 0
         assert s.cost == one.cost / 1e9 > 0
+
+
+def test_subtasks_have_the_cap_of_their_session(tmp_path: Path) -> None:
+    with (
+        StrictServer(lambda asked: "yes") as server,
+        holdfast.open(tmp_path / "log.db") as hf,
+        claude(server) as to,
+    ):
+        s = hf.session(model=MODEL, cap=0.5)
+        first, other = s.subtask("one"), s.subtask("another")
+        first.user("hello")
+        first.speak(to)
+        assert s.cost == first.cost > 0
+        spend(hf, first.id, 0.499999, s.now())
+        for one in (other, s):
+            one.user("and again")
+            with pytest.raises(Capped):
+                one.speak(to)
+        assert len(server.asked) == 1
+
+
+def test_calls_at_the_same_time_pass_a_cap_by_one_reply_at_most(tmp_path: Path) -> None:
+    begun = threading.Barrier(8)
+
+    def slow(asked: Any) -> str:
+        time.sleep(0.2)
+        return "yes"
+
+    def work(s: Any, to: Provider) -> bool:
+        begun.wait()
+        try:
+            s.speak(to)
+        except Capped:
+            return False
+        return True
+
+    with (
+        StrictServer(slow) as server,
+        holdfast.open(tmp_path / "log.db") as hf,
+        claude(server) as to,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        s = hf.session(model=MODEL, cap=0.03)
+        parts = [s.subtask(f"part {n}") for n in range(8)]
+        for one in parts:
+            one.user("hello")
+        made = list(pool.map(lambda one: work(one, to), parts))
+        assert sum(made) <= 1  # one may take 64,000 tokens of output at 15 USD a million

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_a_line_that_is_too_long_is_told_and_the_next_is_read(tmp_path: Path) ->
 
 @pytest.mark.parametrize("bounds", [{"lines": 2}, {"file": 8}])
 def test_no_more_of_a_file_is_read_than_its_bounds_allow(
-    tmp_path: Path, bounds: dict[str, int]
+    tmp_path: Path, bounds: dict[str, Any]
 ) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"abc\n" * 9)
     found = list(material(tmp_path, **bounds).lines())

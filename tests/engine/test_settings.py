@@ -66,3 +66,11 @@ def test_our_own_keys_never_enter_the_log(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_blank_variable_counts_as_unset() -> None:
     env = {"HOLDFAST_STORE": "   ", "XDG_DATA_HOME": "/data", "XDG_CONFIG_HOME": "/nowhere"}
     assert settings(environ=env).store == "/data/holdfast/holdfast.db"
+
+
+def test_what_a_collector_is_told_in_headers_is_secret() -> None:
+    found = settings(
+        environ={"OTEL_EXPORTER_OTLP_HEADERS": "x=1,Authorization=Bearer tok-12345678"}
+    )
+    assert "tok-12345678" in found.secrets
+    assert "1" not in found.secrets

@@ -28,7 +28,7 @@ def used(
     key = call or f"{name}-{abs(hash((told, output)))}"
     return (
         assistant(ToolCall(key, name, told)),
-        tool(ToolResult(key, output, error=error)),
+        tool(ToolResult(key, output, error, name)),
     )
 
 

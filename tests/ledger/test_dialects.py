@@ -171,6 +171,12 @@ STATUSES = [
     ("bash", '{"output":"x","metadata":{"exit":2}}', False, 2, "failed"),
     ("bash", "x\n\nCommand exited with code 4", True, 4, "failed"),
     ("bash", "x", True, None, "failed"),
+    ("shell", "x\n[exit status 0]", False, 0, "succeeded"),
+    ("shell", "x[exit status 2]", False, 2, "failed"),
+    ("shell", "[exit status 0]\nx", False, None, "unknown"),
+    ("bash", "x\n[exit status 0]", False, None, "unknown"),
+    ("shell", "The user did not allow shell. Do it another way.", True, None, "refused"),
+    ("shell", "[interrupted]", True, None, "interrupted"),
 ]  # fmt: skip
 
 

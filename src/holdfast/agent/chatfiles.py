@@ -6,8 +6,11 @@ in a section of their own, which is told anew only when it has changed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import wrap
+from holdfast.core.secrets import redact
 from holdfast.errors import HoldfastError, Misuse
 from holdfast.files import Root
 from holdfast.model.window import SectionName
@@ -21,8 +24,8 @@ class ChatFiles:
     name = "files of the chat"
     section: SectionName = "read_only_files"
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, root: Root, secrets: Sequence[str] = ()) -> None:
+        self._root, self._secrets = root, secrets
         self._open: list[str] = []
         self._read: list[str] = []
 
@@ -65,4 +68,4 @@ class ChatFiles:
         data = self._root.read(path, LARGEST)
         if b"\0" in data[:8_192]:
             raise Misuse(f"{path} is no text")
-        return data.decode("utf-8", "replace")
+        return redact(data.decode("utf-8", "replace"), self._secrets)

@@ -26,6 +26,7 @@ from holdfast.agent.tools import Toolbox
 from holdfast.core.ledger.arguments import arguments
 from holdfast.core.recall import recall_tools
 from holdfast.core.scaffold import wrap
+from holdfast.core.secrets import redact
 from holdfast.engine.doors import BlockingSession
 from holdfast.errors import HoldfastError, Misuse
 from holdfast.model.log import Entry
@@ -72,7 +73,7 @@ class Agent:
         self._system = system
         self._tell = onlooker
         self.giving = giving or {}
-        self.files = ChatFiles(toolbox.root)
+        self.files = ChatFiles(toolbox.root, session.secrets)
         self.hooks = hooks or Hooks(Table(), str(toolbox.root.path))
         if not within:
             self.hooks.tell = onlooker
@@ -213,7 +214,7 @@ class Agent:
                 call.id, self._ran(call.name, fields), name=call.name
             )
         except (HoldfastError, OSError, ValueError) as error:
-            return _failed(call, str(error))
+            return _failed(call, redact(str(error), self.session.secrets))
 
     def _ran(self, name: str, fields: dict[str, Any]) -> str:
         if name == subtask.SUBTASK.name and not self._within:
@@ -221,7 +222,7 @@ class Agent:
         if not self._there_is(name):
             known = ", ".join(one.name for one in self.tools())
             raise Misuse(f"there is no tool {name!r}; there are {known}")
-        return self.toolbox.run(name, fields)
+        return redact(self.toolbox.run(name, fields), self.session.secrets)
 
     def _there_is(self, name: str) -> bool:
         return any(one.name == name for one in self.tools())

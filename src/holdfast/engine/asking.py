@@ -158,7 +158,7 @@ async def ask(
     if why := await caps.why_not(session, question.profile, *most):
         return Answer(error=why)
     held = dearest(question.profile, *most) or 0
-    with session.held.holding(session.id, held):
+    with session.held.holding(session.whole, held):
         return await _heard(session, question, sound)
 
 
@@ -229,5 +229,5 @@ async def _record(
         )
     )
     session.watch.tell(Called(call=recorded))
-    session.spent += price or 0
+    session.pay(price or 0)
     return price or 0

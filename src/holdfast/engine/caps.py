@@ -44,9 +44,12 @@ class Held:
         return sum(price for name, price in tuple(self._held) if not session or name == session)
 
 
-async def check(session: OpenSession, profile: Profile, prompt: int) -> None:
-    """Capped where the next turn would reach a cap; nothing was sent then."""
-    found = await _reached(session, session.caps, dearest(profile, prompt), profile)
+async def check(session: OpenSession, profile: Profile, prompt: int, own: int = 0) -> None:
+    """Capped where the next turn would reach a cap; nothing was sent then.
+
+    `own` is what is held for it already.
+    """
+    found = await _reached(session, session.caps, dearest(profile, prompt), profile, own)
     if found:
         raise Capped(found.of, cap=found.cap, spent=found.spent, price=found.price)
 
@@ -61,7 +64,7 @@ async def why_not(session: OpenSession, profile: Profile, prompt: int, output: i
 
 
 async def _reached(
-    session: OpenSession, caps: Caps, price: int | None, profile: Profile
+    session: OpenSession, caps: Caps, price: int | None, profile: Profile, own: int = 0
 ) -> Reached | None:
     if caps == Caps():
         return None
@@ -69,12 +72,12 @@ async def _reached(
         _tell_unpriced(session.held, profile)
         return None
     held, spent = session.held, dict[Of, int]()
-    calls = session.store.calls
+    calls, whole = session.store.calls, session.whole
     if caps.session is not None:
-        spent["session"] = held.of(session.id) + (await calls.spent(session.id))[0].cost
+        spent["session"] = held.of(whole) - own + (await calls.spent(whole))[0].cost
     if caps.day is not None:
         begun = midnight(session.now())
-        spent["day"] = held.of() + (await calls.spent(since=begun))[0].cost
+        spent["day"] = held.of() - own + (await calls.spent(since=begun))[0].cost
     return reached(caps, spent, price)
 
 

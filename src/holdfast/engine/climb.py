@@ -131,7 +131,7 @@ class Climb:
                 there = Scene(other, scene.given, scene.profile, scene.policy)
                 counting = await self._counting.again(other)
                 await work(Climb(there, counting, write=True))
-                session.spent += other.spent
+                session.pay(other.spent)
             finally:
                 session.ahead.busy.discard(kind)
 

@@ -93,6 +93,8 @@ class OpenSession(Writer):
         self._caps, self.held = engine.caps, engine.held
         """What may be spent from here on, and what is held for calls under way."""
         self.again = self._again
+        self.payer: OpenSession | None = None
+        """Whose subtask it is."""
 
     @cached_property
     def turns(self) -> Turns:
@@ -107,13 +109,23 @@ class OpenSession(Writer):
     def _again(self) -> OpenSession:
         """The same session as another writer holds it, for work beside the turns."""
         other = OpenSession(self._engine, self._session, "raise", upkeep=self.upkeep)
-        other._caps = self._caps
+        other._caps, other.payer = self._caps, self.payer
         return other
 
     @property
     def caps(self) -> Caps:
         """What may be spent, in US dollars."""
         return self._caps
+
+    @property
+    def whole(self) -> str:
+        """The session whose cap holds for it: its own, or that of whom it is a subtask."""
+        return self.payer.whole if self.payer else self.id
+
+    def pay(self, cost: int) -> None:
+        super().pay(cost)
+        if self.payer:
+            self.payer.pay(cost)
 
     def capped(self, session: float | None = None, day: float | None = None) -> OpenSession:
         """Change what may be spent, in US dollars; None leaves a cap as it is."""
@@ -375,7 +387,7 @@ class OpenSession(Writer):
     async def subtask(self, title: str) -> OpenSession:
         """A session of its own for a part of the work: it knows whose it is, and shares no word."""
         begun = OpenSession(self._engine, await self._forked(0), upkeep=self.upkeep)
-        begun.cause, begun._caps = "subtask", self._caps
+        begun.cause, begun._caps, begun.payer = "subtask", self._caps, self
         await begun.rename(f"subtask: {title}")
         return begun
 

@@ -20,6 +20,8 @@ KEYS = (
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY",
     "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "XAI_API_KEY",
     "DEEPSEEK_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN", "HOLDFAST_API_KEY",
+    "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
 )  # fmt: skip
 """Variables that may hold a key of ours; their values never enter the log."""
 
@@ -49,13 +51,22 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
     told = _read(config_home(env) / "settings.toml")
     named = env.get("HOLDFAST_STORE", "")  # blank is what a script makes of a variable not set
     chosen = store or named * bool(named.strip()) or told.get("store") or str(default_store(env))
-    secrets = tuple(dict.fromkeys(value for name in KEYS if len(value := env.get(name, "")) >= 8))
+    told_in = [one for name in KEYS if (value := env.get(name, "")) for one in _secret(name, value)]
+    secrets = tuple(dict.fromkeys(one for one in told_in if len(one) >= 8))
     return Settings(
         store=chosen,
         secrets=secrets,
         caps=told.get("caps", Caps()),
         status=told.get("status", StatusLine()),
     )
+
+
+def _secret(name: str, value: str) -> list[str]:
+    """What of a variable is secret: all of it, and of headers what each of them says."""
+    if not name.endswith("_HEADERS"):
+        return [value]
+    said = [header.partition("=")[2].strip() for header in value.split(",")]
+    return [value, *said, *(one.rpartition(" ")[2] for one in said)]
 
 
 def policy_name(named: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.caps import dearest
+from holdfast.engine import caps
 from holdfast.engine.plugins import codec
 from holdfast.engine.telling import Calling
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
@@ -73,8 +74,10 @@ async def _held(
     options: dict[str, Any],
 ) -> tuple[Entry, Stop]:
     """The same with its price held, so that nothing beside it takes what is left of a cap."""
-    price = dearest(window.profile, window.count.most) or 0
-    with session.held.holding(session.id, price):
+    profile, prompt = window.profile, window.count.most
+    price = dearest(profile, prompt, window.window.budget.output) or 0
+    with session.held.holding(session.whole, price):
+        await caps.check(session, profile, prompt, own=price)  # others may have begun meanwhile
         return await _spoken(session, provider, window, hear, options)
 
 

@@ -271,7 +271,7 @@ class Turns:
         """Keep the row of a call that brought no word: it may have been paid for all the same."""
         call = self._call(reply, format, "failed")
         await self._session.store.calls.record(call)
-        self._session.spent += call.cost or 0
+        self._session.pay(call.cost or 0)
 
     def _call(self, reply: Reply, format: str, outcome: Outcome) -> Call:
         session, sent = self._session, self._sent.get(format)

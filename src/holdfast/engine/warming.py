@@ -123,7 +123,7 @@ async def _recorded(
     session: OpenSession, call: Call, profile: Profile, started: int, reply: Reply, outcome: Outcome
 ) -> Call:
     price = cost(reply.usage, profile)
-    session.spent += price or 0
+    session.pay(price or 0)
     return await session.store.calls.record(
         Call(
             id=session.new_id(),

@@ -61,6 +61,10 @@ class Writer:
         """The session as this writer last saw it."""
         return self._session
 
+    def pay(self, cost: int) -> None:
+        """Something was paid for it, in billionths of a US dollar."""
+        self.spent += cost
+
     @property
     def cost(self) -> float:
         """What its calls have cost in US dollars, as far as prices are known."""
@@ -181,7 +185,7 @@ class Writer:
             self._session, self._doubtful = moved_on(self._session, made), ()
             self._engine.appended = True
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
-                self.spent += call.cost or 0
+                self.pay(call.cost or 0)
                 self.watch.tell(Called(call=replace(call, session=self.id)))
             return made
         finally:

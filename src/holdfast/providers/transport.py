@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -180,6 +181,12 @@ class HttpTransport:
             self._client = None
 
 
+MOST: Final = 64 * 1024 * 1024
+"""No streamed answer has more bytes."""
+LONGEST: Final = 3_600.0
+"""No streamed answer takes more seconds, however often it says that it is still there."""
+
+
 class HttpFlow:
     """A streamed answer."""
 
@@ -189,15 +196,26 @@ class HttpFlow:
         self._provider, self._answer, self._seconds = provider, answer, seconds
         self._pieces = answer.iter_bytes()
         self._mask = _Mask(keys)
+        self._taken, self._end = 0, time.monotonic() + LONGEST
         self.headers: Mapping[str, str] = answer.headers
 
     async def read(self) -> bytes:
         """The next piece; empty at its end."""
         with _mapped(self._provider, self._seconds):
             while piece := next(self._pieces, b""):
+                self._bound(len(piece))
                 if clean := self._mask.over(piece, more=True):
                     return clean
         return self._mask.over(b"")
+
+    def _bound(self, size: int) -> None:
+        self._taken += size
+        if self._taken > MOST or time.monotonic() > self._end:
+            raise Garbled(
+                f"{self._provider}: an answer without an end was left after "
+                f"{self._taken:,} bytes; try again",
+                provider=self._provider,
+            )
 
     async def close(self) -> None:
         """Let it go, finished or not."""
@@ -309,7 +327,8 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
     """How long to wait, told in seconds or as a date."""
     told = headers.get("retry-after", "")
     try:
-        return max(float(told), 0.0)
+        seconds = float(told)
+        return max(seconds, 0.0) if isfinite(seconds) else None
     except ValueError:
         pass
     try:

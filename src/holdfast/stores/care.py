@@ -11,9 +11,6 @@ import apsw
 from holdfast.errors import StoreError
 from holdfast.model.store import Finding
 from holdfast.stores import backups
-from holdfast.stores.examine import store_findings
-from holdfast.stores.laws import session_findings
-from holdfast.stores.mend import SALVAGE, mend
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite import Sqlite
@@ -32,6 +29,10 @@ class SqliteCare:
         return tuple(id for (id,) in self._db.rows("SELECT id FROM sessions ORDER BY n"))
 
     async def examine(self, session: str = "") -> tuple[Finding, ...]:
+        from holdfast.stores.examine import store_findings  # much code, which hardly anybody needs
+        from holdfast.stores.laws import session_findings
+        from holdfast.stores.mend import SALVAGE
+
         if not session:
             return tuple(islice(store_findings(self._db), MOST))
         try:
@@ -58,6 +59,8 @@ class SqliteCare:
         return tuple(one for one in findings if mended.get((one.mend, one.where)))
 
     def _mend(self, finding: Finding) -> bool:
+        from holdfast.stores.mend import mend
+
         try:
             return mend(self._db, finding.mend, finding.where)
         except StoreError:

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -15,8 +14,8 @@ import apsw
 
 from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
 from holdfast.failpoints import failpoint
-from holdfast.ports import Care
 from holdfast.stores.backups import damaged, directory, discard
+from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import FtsSearch
 from holdfast.stores.indexing import SCHEMA
 from holdfast.stores.location import OURS, file_at, foreign, make_private, owner_of
@@ -343,13 +342,7 @@ class SqliteStore:
         self.search = FtsSearch(db)
         self.jobs = SqlJobs(db)
         self.imports = SqlImports(db)
-
-    @cached_property
-    def care(self) -> Care:
-        """What keeps it healthy: much code, which hardly anybody needs."""
-        from holdfast.stores.care import SqliteCare
-
-        return SqliteCare(self.db)
+        self.care = SqliteCare(db)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, vfs: str | None = None) -> SqliteStore:

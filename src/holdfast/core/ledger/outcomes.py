@@ -50,6 +50,8 @@ _MARKED = (
 """What stands in answers that are marked as errors; anywhere else it could be the command's own."""
 _TAIL = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _TAIL_BEGINS = ("Command: ", "Output: ")
+_OWN = re.compile(r"\[exit status (-?\d+)\]\Z")
+"""What our own shell ends with."""
 _RUNNING = re.compile(
     r"\A(?:Command running in background with ID:|Script running with cell ID"
     r"|(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?Process running with session ID"
@@ -58,14 +60,16 @@ _RUNNING = re.compile(
 _REFUSED = re.compile(
     r"\A(?:The user doesn't want to (?:proceed with|take) this (?:tool use|action)"
     r"|exec command rejected by user|rejected by user|\[Operation Cancelled\]"
-    r"|The user rejected permission)"
+    r"|The user rejected permission|The user did not allow )"
 )
 _FAILED = re.compile(
     r"\A(?:<tool_use_error>|error: |Error: |failed in sandbox |execution error: "
     r"|verification failed"
     r"|apply_patch verification failed|Script failed|Could not find oldString)"
 )
-_STOPPED = re.compile(r"\A\[Request interrupted by user|\Aaborted by user|\ACommand aborted")
+_STOPPED = re.compile(
+    r"\A\[Request interrupted by user|\Aaborted by user|\ACommand aborted|\A\[interrupted"
+)
 _PLACED = re.compile(r"(?:file created|created successfully|wrote to new file|new file)", re.I)
 _RENEWED = re.compile(r"(?:has been updated|overwrote|overwritten|updated the file)", re.I)
 
@@ -130,6 +134,8 @@ def _status(result: ToolResult) -> tuple[int, str] | None:
     for pattern in (*_HEADS, *(_MARKED if result.error else ())):
         if found := pattern.search(text):
             return int(found[1]), text[: found.start()] + text[found.end() :]
+    if result.name == "shell" and (own := _OWN.search(text)):
+        return int(own[1]), text[: own.start()]
     if text.startswith(_TAIL_BEGINS) and (tails := _TAIL.findall(text)):
         return int(tails[-1]), text
     return None

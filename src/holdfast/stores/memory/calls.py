@@ -46,13 +46,17 @@ class MemoryCalls:
     async def spent(
         self, session: str = "", *, since: int = 0, until: int = OPEN, by: Sequence[By] = ()
     ) -> tuple[Spent, ...]:
+        own = {session}
         with self._shelf.lock:
             if session:
                 self._shelf.session(session)
+                own |= {
+                    one.id for one in self._shelf.sessions.values()
+                    if one.parent == session and not one.fork
+                }  # fmt: skip
             known = [call for call in self._shelf.calls.values() if since <= call.started < until]
-        own = [call for call in known if not session or call.session == session]
         found = {} if by else {(): Spent()}
-        for call in own:
+        for call in [call for call in known if not session or call.session in own]:
             apart = {name: _apart(call, name) for name in by}
             key = tuple(apart.values())
             found[key] = _with(found.get(key) or Spent(**apart), call)

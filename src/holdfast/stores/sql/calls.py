@@ -48,6 +48,11 @@ _APART: dict[By, str] = {
 """What each word that calls are told apart by is in SQL."""
 
 
+_WITH_SUBTASKS = (
+    "calls.session IN (SELECT n FROM sessions WHERE n = ? OR (parent = ? AND fork = 0))"
+)
+
+
 class SqlCalls:
     """One row for each call, completed in place."""
 
@@ -89,8 +94,8 @@ class SqlCalls:
         names = tuple(dict.fromkeys(by))
         with self._db.reading():
             number = number_of_session(self._db, session) if session else None
-            own = "calls.session = ? AND " if session else ""
-            of = () if number is None else (number,)
+            own = f"{_WITH_SUBTASKS} AND " if session else ""
+            of = () if number is None else (number, number)
             rows = self._db.rows(
                 f"SELECT {_SUMS}{''.join(f', {_APART[name]}' for name in names)} FROM calls "
                 f"{'JOIN sessions ON sessions.n = calls.session ' if 'session' in names else ''}"

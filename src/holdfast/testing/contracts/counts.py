@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.engine.doors import drive
 from holdfast.errors import Unknown
@@ -56,6 +57,15 @@ class CountsContract(Contract):
         assert drive(store.calls.spent())[0].calls == 4
         with pytest.raises(Unknown):
             drive(store.calls.spent("nobody"))
+
+    def test_what_subtasks_have_spent_is_their_sessions(self, store: Store) -> None:
+        id = start(store)
+        own = replace(drive(store.sessions.session(id)), parent=id, head=0, last_message=0)
+        part = drive(store.sessions.create(replace(own, id=f"{id[:-1]}~", fork=0))).id
+        for session, cost in ((id, 5), (part, 7)):
+            drive(store.calls.record(call(session, cost=cost)))
+        assert drive(store.calls.spent(id))[0].cost == 12
+        assert drive(store.calls.spent(part))[0].cost == 7
 
     def test_what_was_spent_is_told_apart_as_asked(self, store: Store) -> None:
         id, other = start(store), start(store)
