@@ -13,12 +13,11 @@ from holdfast.core.sound import text
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.engine.later import later
+from holdfast.engine.purse import Purse
 from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
-from holdfast.engine.writer import Writer
 from holdfast.errors import Unknown
-from holdfast.model.caps import Caps
 from holdfast.model.ledger import Effort, Ledger, Report
 from holdfast.model.log import Context, Entry, Rewind, Session, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
@@ -66,7 +65,7 @@ else:  # what prepares and explains windows is most of the engine, and waits for
 NO_UPKEEP = Upkeep()
 
 
-class OpenSession(Writer):
+class OpenSession(Purse):
     """A session as one writer holds it: seen, prepared for a model, explained, forked."""
 
     def __init__(
@@ -90,11 +89,7 @@ class OpenSession(Writer):
         self.cause = "turn"
         """Why its calls are made, as their rows say."""
         self.spawn, self.pause = engine.spawn, engine.pause
-        self._caps, self.held = engine.caps, engine.held
-        """What may be spent from here on, and what is held for calls under way."""
         self.again = self._again
-        self.payer: OpenSession | None = None
-        """Whose subtask it is."""
 
     @cached_property
     def turns(self) -> Turns:
@@ -111,28 +106,6 @@ class OpenSession(Writer):
         other = OpenSession(self._engine, self._session, "raise", upkeep=self.upkeep)
         other._caps, other.payer = self._caps, self.payer
         return other
-
-    @property
-    def caps(self) -> Caps:
-        """What may be spent, in US dollars."""
-        return self._caps
-
-    @property
-    def whole(self) -> str:
-        """The session whose cap holds for it: its own, or that of whom it is a subtask."""
-        return self.payer.whole if self.payer else self.id
-
-    def pay(self, cost: int) -> None:
-        super().pay(cost)
-        if self.payer:
-            self.payer.pay(cost)
-
-    def capped(self, session: float | None = None, day: float | None = None) -> OpenSession:
-        """Change what may be spent, in US dollars; None leaves a cap as it is."""
-        told = {"session": session, "day": day}
-        changes = {name: value for name, value in told.items() if value is not None}
-        self._caps = replace(self._caps, **changes) if changes else self._caps
-        return self
 
     @property
     def catalogue(self) -> Catalogue:
