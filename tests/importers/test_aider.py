@@ -117,7 +117,10 @@ def test_a_fence_that_nobody_closed_ends_with_the_reply(
     assert run[2][1].strip() == shown
 
 
-@pytest.mark.parametrize("fence", [("~~~~", "~~~~"), ("<source>py", "</source>")])
+@pytest.mark.parametrize(
+    "fence",
+    [("~~~~", "~~~~"), ("<source>py", "</source>"), ("<<<<<<< SEARCH", ">>>>>>> REPLACE")],
+)
 def test_what_stands_in_a_fence_is_the_reply_s(
     fence: tuple[str, str], hf: Holdfast, tmp_path: Path
 ) -> None:

@@ -203,3 +203,9 @@ def test_usage_is_told_in_disjoint_buckets() -> None:
     assert spent(line) == (used, 40_000_000)
     assert spent("Tokens: 512 sent, 7 received.") == (Usage(input=512, output=7), None)
     assert spent("Tokens everywhere") == (None, None)
+
+
+def test_a_head_of_nothing_but_lines_is_looked_at_in_a_moment() -> None:
+    for name in SMALLEST:
+        for head in (b"\n" * 65_536, b" " * 65_536, b'{"type":"message",' * 3_000):
+            assert not importer(name).recognises(head, "a.jsonl")

@@ -36,9 +36,10 @@ from holdfast.ports import Material
 
 AGENT = "pi"
 
-_HEADER = re.compile(rb'^\s*\{\s*"type"\s*:\s*"session"\s*,', re.MULTILINE)
+_HEADER = re.compile(rb'^[ \t]*\{[ \t]*"type"\s*:\s*"session"\s*,', re.MULTILINE)
 _ENTRY = re.compile(
-    rb'^\s*\{\s*"type"\s*:\s*"message"\s*,[^\n]*"message"\s*:\s*\{\s*"role"\s*:\s*"', re.MULTILINE
+    rb'^[ \t]*\{[ \t]*"type"\s*:\s*"message"\s*,[^\n]*"message"\s*:\s*\{\s*"role"\s*:\s*"',
+    re.MULTILINE,
 )
 
 KNOWN = frozenset(
