@@ -180,6 +180,14 @@ def test_a_database_cut_or_scribbled_on_anywhere_is_read_to_its_end(tmp_path: Pa
         read(OpenCode(), path)
 
 
+def test_a_database_with_names_that_are_no_text_is_damaged(tmp_path: Path) -> None:
+    path = database(tmp_path, story())
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"message_id TEXT", b"mess\xfage_id TEXT"))
+    (problem,) = wrong(read(OpenCode(), path))
+    assert problem.startswith("is damaged")
+
+
 def test_an_export_cut_at_any_byte_gives_every_whole_message(tmp_path: Path) -> None:
     talk = Talk()
     talk.user("Is it “ready”?")

@@ -92,7 +92,7 @@ def in_database(material: Material, limits: Limits | None = None) -> Iterator[To
     met: set[str] = set()
     try:
         yield from _rows(material, limits, met)
-    except (apsw.Error, TooMuch, OSError) as why:
+    except (apsw.Error, TooMuch, OSError, UnicodeError) as why:
         yield Problem(f"is damaged: {str(why)[:200]}")
     tree = Tree(material, PurePosixPath(material.name).parent / "storage")
     for item in tree.sessions():
