@@ -193,8 +193,8 @@ def test_the_database_is_preferred_and_the_tree_adds_what_it_lacks(
     new.user("The new words.")
     database(tmp_path / "p", new)
     reports = bring(hf, tmp_path / "p")
-    assert sorted(words(hf.session(one.id))[0] for one in hf.every_session()) == [
-        "Only in the tree.", "The new words.",
+    assert sorted(words(hf.session(one.id)) for one in hf.every_session()) == [
+        ["Only in the tree."], ["The new words."],
     ]  # fmt: skip
     told = [problem.what for report in reports for problem in report.problems]
     assert told == ["is told by the opencode.db beside it: import that"] * 2
