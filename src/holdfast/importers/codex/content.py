@@ -15,7 +15,7 @@ from holdfast.codecs.openai_responses.decode import grouped
 from holdfast.importers.codex.records import table, text
 from holdfast.importers.jsonl import UNREADABLE, decode
 from holdfast.model import wire
-from holdfast.model.message import Media, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.model.message import Media, Part, Reasoning, Text, ToolResult
 from holdfast.model.pictures import dimensions
 
 OWN = ("internal_chat_message_metadata_passthrough", "metadata")
@@ -95,7 +95,7 @@ def _is_empty(part: Part, item: dict[str, Any]) -> bool:
     return item.get("type") == "message" and not item["content"]
 
 
-def answered(payload: dict[str, Any], call: ToolCall | None, id: str) -> ToolResult:
+def answered(payload: dict[str, Any], id: str, name: str) -> ToolResult:
     """What a tool answered."""
     output = payload.get("tools" if payload.get("type") == "tool_search_output" else "output")
     found = output if type(output) is list else [output]
@@ -104,9 +104,7 @@ def answered(payload: dict[str, Any], call: ToolCall | None, id: str) -> ToolRes
     if payload.get("type") == "tool_search_output":
         texts = [wire.encode({"tools": output}).decode("utf-8", "surrogatepass")]
     failed = any(map(is_failure, texts)) or table(output).get("success") is False
-    return ToolResult(
-        call=id, output=joined(texts), error=failed, name=call.name if call else "", media=pictures
-    )
+    return ToolResult(call=id, output=joined(texts), error=failed, name=name, media=pictures)
 
 
 def _words(one: Any) -> str | None:

@@ -12,6 +12,12 @@ from msgspec import Struct
 
 from holdfast.model import wire
 
+MOST_TURNS = 10_000
+"""How many turns can be taken back."""
+
+MOST_KEPT = 1_000
+"""How many messages a compaction keeps that does not name them."""
+
 
 class Seen(Struct, frozen=True):
     """Something that is visible: a message or a summary."""
@@ -36,6 +42,8 @@ class Past:
         """Something was said; a `turn` begins with it."""
         if turn:
             self._turns.append((self._seen, len(self._seen)))
+            if len(self._turns) > 2 * MOST_TURNS:
+                del self._turns[:MOST_TURNS]
         self._seen.append(seen)
 
     def index(self) -> dict[int, list[str]]:
@@ -51,7 +59,7 @@ class Past:
         kept: list[str] = []
         for one in reversed([one for one in self._seen if one.words]):
             most -= one.words
-            if most < 0:
+            if most < 0 or len(kept) == MOST_KEPT:
                 break
             kept.append(one.native)
         return kept[::-1]

@@ -106,7 +106,8 @@ class Talk:
         self._compaction: Compacted | None = None
         self._announced = ""
         self._again = False
-        self._calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, str] = {}
+        """The names of the tools that have not answered yet, by their calls."""
 
     def respond(self, payload: dict[str, Any], time: int, source: Item | None) -> Iterator[Told]:
         """An item that a model has sent or was sent; without a source it is said anew."""
@@ -201,15 +202,14 @@ class Talk:
         self._reply.completed = time
         if payload.get("type") == "message":
             self._reply.said.append(payload.get("content"))
-        self._calls |= {part.id: part for part in parts if isinstance(part, ToolCall)}
+        self._calls |= {part.id: part.name for part in parts if isinstance(part, ToolCall)}
 
     def _full(self, reply: Reply) -> bool:
         return len(reply.parts) >= MOST_ITEMS
 
     def _answer(self, payload: dict[str, Any], time: int, source: Item | None) -> Iterator[Told]:
         id = text(payload.get("call_id")) or text(payload.get("id"))
-        call = self._calls.pop(id, None)
-        result = contents.answered(payload, call, id)
+        result = contents.answered(payload, id, self._calls.pop(id, ""))
         parts: tuple[Part, ...] = (result, *_subtask(result))
         yield self._say(Message("tool", parts), time, left(source), Seen(""))
 
