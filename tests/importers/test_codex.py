@@ -145,6 +145,7 @@ def test_what_the_program_says_is_not_taken_for_a_human_s(hf: Holdfast, tmp_path
     ("answer", "failed"),
     [
         ("Exit code: 0\nWall time: 0 seconds\nOutput:\nExit code: 1", False),
+        ("Wall time: 0 seconds\nOutput:\nExit code: 1", False),
         ("Exit code: 2\nWall time: 0 seconds\nOutput:\n", True),
         ("Chunk ID: a\nWall time: 1\nProcess exited with code 1\nOutput:\n", True),
         ('{"output":"well","metadata":{"exit_code":0,"duration_seconds":0.1}}', False),

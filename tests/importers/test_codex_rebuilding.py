@@ -225,6 +225,14 @@ def test_what_another_agent_says_is_a_turn(hf: Holdfast, tmp_path: Path) -> None
     assert seen(hf, told, tmp_path) == ["ask a", "say a", "news", "noted"]
 
 
+def test_what_a_compaction_lays_again_is_no_turn(hf: Holdfast, tmp_path: Path) -> None:
+    told = turns("a")
+    told.compacts(said("user", "ask a… cut"), sealed())
+    told.turn("ask b", "say b")
+    told.event("thread_rolled_back", num_turns=2)
+    assert seen(hf, told, tmp_path) == []
+
+
 def test_a_rollback_of_nothing_changes_nothing(hf: Holdfast, tmp_path: Path) -> None:
     told = turns("a")
     told.event("thread_rolled_back", num_turns=0)

@@ -64,6 +64,15 @@ def test_the_same_total_again_is_no_further_call(hf: Holdfast, tmp_path: Path) -
     assert usages(hf) == [Usage(input=100, output=10)]
 
 
+def test_calls_of_one_moment_are_told_apart_by_their_totals(hf: Holdfast, tmp_path: Path) -> None:
+    told = talk()
+    told.uses(100, 0, 10)
+    told.uses(100, 0, 10)
+    told.records[-1]["timestamp"] = told.records[-2]["timestamp"]
+    bring(hf, told.write(tmp_path / "p"))
+    assert usages(hf) == [Usage(input=100, output=10)] * 2
+
+
 def test_where_totals_begin_anew_the_last_call_counts(hf: Holdfast, tmp_path: Path) -> None:
     told = talk()
     told.counts([900, 0, 90, 0], [900, 0, 90, 0])
