@@ -57,7 +57,7 @@ def built(folder: Path, parts: int, stage: Stage) -> Corpus:
     done = folder / "corpus.json"
     if done.exists():
         return msgspec.json.decode(done.read_bytes(), type=Corpus)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     (folder / "jsonl").mkdir(parents=True)
     corpus = _build(folder, parts, stage)
     done.write_bytes(msgspec.json.encode(corpus))
