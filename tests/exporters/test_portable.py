@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import holdfast
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.exporters.portable import schema
+from holdfast.importers.portable import Portable
 from holdfast.model import wire
 from holdfast.model.log import Clear, Notes, PartRef, Rewind, Summary, Undo
 from holdfast.model.message import (
@@ -26,9 +29,10 @@ from holdfast.model.message import (
 )
 from holdfast.model.portable import PortableLine
 from holdfast.model.span import Span
+from holdfast.testing.contracts.importer import mutilated
 from holdfast.testing.factories import HOSTILE, entry, every_part
 from holdfast.testing.strategies import next_entry
-from tests.exporters.carried import exported, imported, others, told, written
+from tests.exporters.carried import NAME, exported, imported, others, told, written
 from tests.exporters.schema import faults
 from tests.importers.looking import bring
 from tests.importers.writing import story
@@ -149,12 +153,15 @@ def test_secrets_are_masked_unless_all_is_asked_for(hf: Holdfast) -> None:
                "openai-responses", "openai-chat"):  # fmt: skip
         data, fidelity = told(session, to)
         assert SECRET.encode() not in data
-        assert b"MDEyMzQ1Njc4OWFiY2RlZg" not in data  # nor as base64
         assert any("masked" in each for each in fidelity.not_carried)
         raw, fidelity = told(session, to, raw=True)
         assert SECRET.encode() in raw
         assert not any("masked" in each for each in fidelity.not_carried)
     assert line(session)["markers"][0]["marker"].get("facts", "") == ""
+    for raw in (False, True):
+        thought, block, _ = line(session, raw=raw)["messages"][1]["parts"]
+        sealed = b64decode(thought["seal"]["data"]), b64decode(block["data"])
+        assert [SECRET.encode() in data for data in sealed] == [raw, raw]
 
 
 def test_a_masked_session_can_be_imported_and_its_seals_are_never_sent(
@@ -237,6 +244,19 @@ def test_a_file_that_was_cut_or_changed_raises_nothing(
         report = imported(other, whole[:length], tmp_path)
         assert (report.sessions, report.troubles) == ((), 1)
     assert list(other.every_session()) == []
+
+
+def test_whatever_stands_in_a_line_is_taken_in_or_told(hf: Holdfast, tmp_path: Path) -> None:
+    head = exported(roof(hf), raw=True)
+    for strange in islice(mutilated(head, lines=True), 40, 2_000, 15):
+        if not Portable().recognises(strange, NAME):
+            continue
+        with holdfast.open("memory:") as fresh:
+            report = imported(fresh, strange, tmp_path)
+            assert bool(report.sessions) != bool(report.troubles)
+            for id in report.sessions:
+                exported(fresh.session(id), "markdown")
+                fresh.session(id).ledger()
 
 
 WRONG: dict[str, tuple[str, Any]] = {

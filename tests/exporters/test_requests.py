@@ -50,13 +50,13 @@ def sent(format: str, request: dict[str, Any]) -> StrictServer:
     """Send it with the SDK that is its provider's own; the server that took it."""
     with StrictServer("Fine.") as server:
         if format == "anthropic":
-            anthropic.Anthropic(base_url=server.url("anthropic"), api_key="k").messages.create(
-                **request
-            )
+            with anthropic.Anthropic(base_url=server.url("anthropic"), api_key="k") as client:
+                client.messages.create(**request)
         else:
-            client = openai.OpenAI(base_url=server.url("openai"), api_key="k")
-            speak = client.responses if format == "openai-responses" else client.chat.completions
-            speak.create(**request)  # type: ignore[operator]
+            with openai.OpenAI(base_url=server.url("openai"), api_key="k") as other:
+                responses = format == "openai-responses"
+                speak = other.responses if responses else other.chat.completions
+                speak.create(**request)  # type: ignore[operator]
     return server
 
 
@@ -90,8 +90,10 @@ def test_the_model_is_the_session_s_own_where_it_speaks_the_format(hf: Holdfast)
 def test_what_the_last_call_was_given_goes_along(hf: Holdfast) -> None:
     session = hf.session(model="claude-sonnet-4-6")
     session.user("Mend the roof.")
-    with StrictServer("It is mended.") as server:
-        client = anthropic.Anthropic(base_url=server.url("anthropic"), api_key="k")
+    with (
+        StrictServer("It is mended.") as server,
+        anthropic.Anthropic(base_url=server.url("anthropic"), api_key="k") as client,
+    ):
         window = session.window(system="You mend roofs.", tools=TOOLS)
         session.reply(client.messages.create(**window.request("anthropic")))
     request = json.loads(exported(session, "anthropic"))
