@@ -21,7 +21,9 @@ def box(tmp_path: Path) -> Toolbox:
 
 def test_reading_and_looking_around(box: Toolbox) -> None:
     assert box.run("read", {"path": "src/a.py"}) == "def one():\n    return 1\n"
-    assert box.run("read", {"path": "src/a.py", "offset": 2, "limit": 1}) == "    return 1\n"
+    assert box.run("read", {"path": "src/a.py", "offset": 2, "limit": 1}) == (
+        "    return 1\n[lines 2 to 2 of 2]"
+    )
     assert box.run("glob", {"pattern": "**/*.py"}) == "src/a.py"
     assert box.run("grep", {"pattern": r"return \d"}) == "src/a.py:2:     return 1"
     assert box.run("list", {}) == "README.md\nsrc/"

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 PURE = {"errors", "model", "core", "codecs"}
-SEAMS = PURE | {"ports", "files", "failpoints"}
+SEAMS = PURE | {"ports", "files", "failpoints", "child"}
 ENGINE = SEAMS | {"engine", "exporters"}
 AGENT = ENGINE | {"agent"}
 
@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "ports": {"errors", "model"},
     "files": {"errors"},
     "failpoints": set(),
+    "child": set(),
     "stores": SEAMS,
     "providers": SEAMS | {"policies"},
     "importers": SEAMS,

@@ -37,9 +37,9 @@ def test_a_process_that_dies_is_replaced() -> None:
     parsing = Parsing()
     try:
         assert parsing("python", SOURCE).definitions
-        process = parsing._process
-        assert process is not None
-        os.kill(process.pid, signal.SIGKILL)
+        child = parsing._child
+        assert child is not None
+        os.kill(child.process.pid, signal.SIGKILL)
         assert parsing("python", SOURCE) == Tags()
         assert parsing("python", SOURCE).definitions
         assert parsing("no such language", SOURCE) == Tags()

@@ -182,13 +182,14 @@ class Agent:
             return
         stop = self._stop if self._within else threading.Event()
         self._beside = Together([_job(self._seen, call) for _, call in calls], stop)
+        before, self.toolbox.stop = self.toolbox.stop, stop
         try:
             self._beside.run()
         finally:
             for (place, _), found in zip(calls, self._beside.results, strict=True):
                 if found is not None:
                     results[place] = found
-            self._beside = None
+            self._beside, self.toolbox.stop = None, before
 
     def _do_one(self, place: int, call: ToolCall, results: dict[int, ToolResult]) -> None:
         try:

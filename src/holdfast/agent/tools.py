@@ -7,28 +7,20 @@ Rule 3: everything ends: commands are stopped after a time, and no answer is wit
 
 from __future__ import annotations
 
-import fnmatch
-import re
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import Struct
 
+from holdfast.agent.looking import BINARY, LARGEST, files
+from holdfast.agent.reading import lines_of
+from holdfast.agent.searching import HITS, SECONDS, Search
 from holdfast.agent.shell import run
 from holdfast.core.lines import changed
 from holdfast.errors import HoldfastError, Misuse
-from holdfast.files import Found, Root
+from holdfast.files import Root
 from holdfast.model.window import Tool
-
-LARGEST: Final = 4 * 1024 * 1024
-"""No larger file is read or searched."""
-
-SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", ".tox"})
-HITS: Final = 200
-SECONDS: Final = 10.0
-"""How long a search may take."""
 
 
 class Toolbox:
@@ -39,11 +31,14 @@ class Toolbox:
         directory: str,
         stop: threading.Event | None = None,
         shows: Callable[[str], bool] = lambda _: True,
+        seconds: float = SECONDS,
     ) -> None:
         self.root = Root(directory)
-        self._stop = stop
+        self.stop = stop
+        """Set by whoever interrupts; only what runs beside the main thread looks."""
         self.shows = shows
         """Whether a search may show lines of a file."""
+        self._seconds = seconds
         self.todo: list[dict[str, str]] = []
 
     def tools(self) -> list[Tool]:
@@ -61,10 +56,8 @@ class Toolbox:
         return spec.act(self, fields)
 
     def read(self, fields: dict[str, Any]) -> str:
-        text = self._text(fields["path"])
         first, many = _number(fields, "offset", 1), _number(fields, "limit", 0)
-        lines = text.splitlines(keepends=True)[max(first - 1, 0) :]
-        return "".join(lines[:many] if many else lines)
+        return lines_of(self.root, fields["path"], max(first, 1), max(many, 0))
 
     def write(self, fields: dict[str, Any]) -> str:
         path, content = fields["path"], fields["content"]
@@ -88,37 +81,22 @@ class Toolbox:
 
     def shell(self, fields: dict[str, Any]) -> str:
         return run(
-            fields["command"], str(self.root.path), _number(fields, "timeout", 120), self._stop
+            fields["command"], str(self.root.path), _number(fields, "timeout", 120), self.stop
         )
 
     def glob(self, fields: dict[str, Any]) -> str:
-        pattern = fields["pattern"]
-        found = [one.path for one in self._files() if _matches(one.path, pattern)]
-        return "\n".join(found[:HITS]) or "no file matches"
+        found = [one.path for one in files(self.root, fields["pattern"])]
+        return _some(found) or "no file matches"
 
     def grep(self, fields: dict[str, Any]) -> str:
-        try:
-            wanted = re.compile(fields["pattern"])
-        except re.error as wrong:
-            raise Misuse(f"{fields['pattern']!r} is no pattern: {wrong}") from wrong
-        hits, hidden = list[str](), 0
-        end, inside = time.monotonic() + SECONDS, str(fields.get("path") or "")
-        for one in self._files():
-            if inside and not _matches(one.path, inside):
-                continue
-            if not self.shows(one.path):
-                hidden += 1
-                continue
-            hits += _lines(self.root, one, wanted)
-            if len(hits) >= HITS or time.monotonic() > end:
-                return "\n".join((*hits[:HITS], "[… there is more; look for less]"))
-        left = [f"[not searched, by the user's rules: {hidden}]"] if hidden else []
-        return "\n".join((*(hits or ["nothing matches"]), *left))
+        like = str(fields.get("path") or "")
+        search = Search(self.root, self.shows, self._seconds, self.stop)
+        return search.run(fields["pattern"], like)
 
     def list(self, fields: dict[str, Any]) -> str:
         found = self.root.listing(str(fields.get("path") or "."))
         lines = [f"{one.path}{'/' if one.kind == 'directory' else ''}" for one in found]
-        return "\n".join(lines[:HITS]) or "it is empty"
+        return _some(lines) or "it is empty"
 
     def plan(self, fields: dict[str, Any]) -> str:
         steps = fields.get("todos")
@@ -131,13 +109,9 @@ class Toolbox:
         ]
         return "\n".join(f"[{one['status']}] {one['content']}" for one in self.todo) or "no steps"
 
-    def _files(self) -> Iterator[Found]:
-        walked = self.root.walk(skip=lambda one: one.path.rsplit("/", 1)[-1] in SKIPPED)
-        return (one for one in walked if one.kind == "file")
-
     def _text(self, path: str) -> str:
         data = self.root.read(path, LARGEST)
-        if b"\0" in data[:8_192]:
+        if b"\0" in data[:BINARY]:
             raise Misuse(f"{path} is no text")
         return data.decode("utf-8", "surrogateescape")
 
@@ -183,7 +157,7 @@ _PATH = "string: A path relative to the working directory."
 SPECS: Final[dict[str, Spec]] = {
     one.tool.name: one
     for one in (
-        _spec("read", "Read a text file.", Toolbox.read, path=_PATH,
+        _spec("read", "Read a text file, or some lines of it.", Toolbox.read, path=_PATH,
               offset="integer?: The first line.", limit="integer?: How many lines."),
         _spec("write", "Create a file, or replace it.", Toolbox.write, path=_PATH,
               content="string: All of its content."),
@@ -193,7 +167,7 @@ SPECS: Final[dict[str, Spec]] = {
         _spec("shell", "Run a command in the working directory.", Toolbox.shell,
               command="string: The command line.", timeout="integer?: Seconds; 120 if left out."),
         _spec("grep", "Search files by a regular expression.", Toolbox.grep,
-              pattern="string: The expression.", path="string?: Only files like this."),
+              pattern="string: The expression.", path="string?: Only this, or files like it."),
         _spec("glob", "Find files by name.", Toolbox.glob, pattern="string: Such as src/**/*.py."),
         _spec("list", "List a directory.", Toolbox.list, path="string?: Which one."),
         _spec("todo", "Write down the steps of the work, and how far they are.", Toolbox.plan,
@@ -207,20 +181,7 @@ def _number(fields: dict[str, Any], name: str, default: int) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
-def _matches(path: str, pattern: str) -> bool:
-    """Whether a path is like a pattern; `**/` may stand for nothing."""
-    names = (pattern, pattern.replace("**/", ""), f"*/{pattern}", f"{pattern.rstrip('/')}/*")
-    return any(fnmatch.fnmatchcase(path, name) for name in names)
-
-
-def _lines(root: Root, one: Found, wanted: re.Pattern[str]) -> list[str]:
-    """The lines of a file that match, with their numbers."""
-    try:
-        data = root.read(one.path, LARGEST)
-    except (HoldfastError, OSError):
-        return []
-    if b"\0" in data[:8_192]:
-        return []
-    lines = data.decode("utf-8", "replace").splitlines()
-    found = [(n, line) for n, line in enumerate(lines, 1) if wanted.search(line[:2_000])]
-    return [f"{one.path}:{n}: {line[:400]}" for n, line in found[:HITS]]
+def _some(names: list[str]) -> str:
+    """As many names as are shown, and how many more there are."""
+    more = [f"[… and {len(names) - HITS:,} more]"] if len(names) > HITS else []
+    return "\n".join((*names[:HITS], *more))

@@ -1,0 +1,111 @@
+"""A process of our own for work that may never end: asked, answered, and killed when it is time.
+
+Rule 1: what goes in and out is a length of four bytes, then so many bytes.
+Rule 2: of our environment it has what Python needs to start, so no key; nothing of the directory
+        it starts in is imported.
+Rule 3: it ends itself where nobody is left to end it: `limits` sets a clock that nothing holds up.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import BinaryIO, Final
+
+MEMORY: Final = 1 << 30
+ANSWER: Final = 16 << 20
+"""The largest answer that is believed, in bytes."""
+
+TICK: Final = 0.05
+"""How long it is between two looks at whether somebody has interrupted, in seconds."""
+
+NEEDED: Final = frozenset(
+    """
+    PATH PYTHONPATH PYTHONHOME PYTHONUTF8 LD_LIBRARY_PATH DYLD_LIBRARY_PATH LANG LC_ALL LC_CTYPE
+    TMPDIR SYSTEMROOT
+    """.split()  # noqa: SIM905 (a literal would take a line for each)
+)
+
+
+class Child:
+    """A module of ours, running in a process of its own."""
+
+    def __init__(self, module: str) -> None:
+        pipe = subprocess.PIPE
+        # -P: what lies in the working directory is not ours to import.
+        self.process: subprocess.Popen[bytes] = subprocess.Popen(
+            [sys.executable, "-P", "-m", module],
+            env={name: value for name, value in os.environ.items() if name in NEEDED},
+            stdin=pipe,
+            stdout=pipe,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # an interrupt at the terminal is ours to pass on
+        )
+
+    def tell(self, *pieces: bytes) -> None:
+        """Ask it something; EOFError where it has ended."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(b"".join(map(framed, pieces)))
+            self.process.stdin.flush()
+        except OSError as broken:
+            raise EOFError from broken
+
+    def answer(self, end: float, stop: threading.Event | None = None) -> bytes:
+        """What it says next; TimeoutError once it is `end`, EOFError where it has ended.
+
+        KeyboardInterrupt where somebody sets `stop`.
+        """
+        size = int.from_bytes(self._read(4, end, stop), "big")
+        if size > ANSWER:
+            raise EOFError("an answer too long to be one")
+        return self._read(size, end, stop)
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        self.process.kill()
+        self.process.communicate()
+
+    def _read(self, size: int, end: float, stop: threading.Event | None) -> bytes:
+        assert self.process.stdout is not None
+        file, data = self.process.stdout.fileno(), bytearray()
+        while len(data) < size:
+            left = end - time.monotonic()
+            if stop and stop.is_set():
+                raise KeyboardInterrupt
+            if left <= 0:
+                raise TimeoutError
+            if not select.select([file], [], [], min(left, TICK))[0]:
+                continue
+            piece = os.read(file, min(size - len(data), 1 << 16))
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+
+def framed(data: bytes) -> bytes:
+    """Bytes with their length before them."""
+    return len(data).to_bytes(4, "big") + data
+
+
+def heard(stream: BinaryIO) -> bytes | None:
+    """For the child: what it is asked next, None once nobody asks any more."""
+    size = stream.read(4)
+    return stream.read(int.from_bytes(size, "big")) if len(size) == 4 else None
+
+
+def limits(seconds: int) -> None:
+    """For the child: so long until it ends, and so much memory."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with suppress(AttributeError):  # Windows has no such clock
+        signal.alarm(seconds)
