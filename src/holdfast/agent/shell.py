@@ -12,6 +12,8 @@ import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import IO, Final, NamedTuple
 
@@ -20,6 +22,9 @@ from holdfast.engine.settings import KEYS
 HEAD: Final = 200_000
 TAIL: Final = 200_000
 """So many bytes of an output's beginning and end are kept."""
+
+STARTING: Final = 5.0
+"""No command takes longer to start, in seconds."""
 
 TICK: Final = 0.05
 """How long it is between two looks at whether somebody has interrupted, in seconds."""
@@ -58,30 +63,49 @@ def ran(
     stop: threading.Event | None = None,
 ) -> Ended:
     """Run a command to its end; `told` is its input, and `apart` keeps its errors to themselves."""
-    started = subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        cwd=directory,
-        env=without_keys(),
-        stdin=subprocess.PIPE if told else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if apart else subprocess.STDOUT,
-        start_new_session=True,
-    )
-    output, errors = Kept(), Kept()
-    threads = [threading.Thread(target=_read, args=(started.stdout, output), daemon=True)]
-    if apart:
-        threads.append(threading.Thread(target=_read, args=(started.stderr, errors), daemon=True))
-    if told:
-        threads.append(threading.Thread(target=_tell, args=(started.stdin, told), daemon=True))
+    output, errors, threads = Kept(), Kept(), list[threading.Thread]()
+    starting: Future[subprocess.Popen[bytes]] = Future()
     try:
+        _thread(_start, starting, command, directory, bool(told), apart).start()
+        started = starting.result()
+        threads.append(_thread(_read, started.stdout, output))
+        if apart:
+            threads.append(_thread(_read, started.stderr, errors))
+        if told:
+            threads.append(_thread(_tell, started.stdin, told))
         for thread in threads:
             thread.start()
         status = _waited(started, seconds, stop)
     except KeyboardInterrupt:
-        _end(started, threads)
+        with suppress(TimeoutError):  # it was not even about to start
+            _end(starting.result(STARTING), threads)
         raise Interrupted(f"{output.text()}[interrupted]") from None
     _end(started, threads)
     return Ended(output.text(), errors.text(), status)
+
+
+def _thread(act: Callable[..., None], *given: object) -> threading.Thread:
+    return threading.Thread(target=act, args=given, daemon=True)
+
+
+def _start(
+    starting: Future[subprocess.Popen[bytes]], command: str, directory: str, told: bool, apart: bool
+) -> None:
+    """Start a command, in a thread of its own, where no interrupt can make it unknown."""
+    try:
+        started = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            cwd=directory,
+            env=without_keys(),
+            stdin=subprocess.PIPE if told else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if apart else subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        starting.set_exception(error)
+    else:
+        starting.set_result(started)
 
 
 def _waited(

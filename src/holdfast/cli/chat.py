@@ -11,6 +11,7 @@ import click
 from holdfast.cli.capping import cap_options
 from holdfast.cli.opening import Opener, resuming
 from holdfast.cli.options import Asked, common
+from holdfast.cli.terminated import ends_when_told
 
 if TYPE_CHECKING:
     from holdfast.agent.loop import Agent
@@ -43,7 +44,7 @@ def chat(
 
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
-    with closing(Voice()) as voice, asked.open(make=True) as hf:
+    with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps)
         resumed = opener.again(again, fork=fork) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
@@ -66,6 +67,7 @@ def _talk(
     from holdfast.cli.conversation import Conversation
     from holdfast.cli.quiet import quiet
     from holdfast.cli.screen import Screen
+    from holdfast.cli.warned import plainly
     from holdfast.errors import AssumedModel, UnpricedModel
 
     for told in (AssumedModel, UnpricedModel):
@@ -78,6 +80,7 @@ def _talk(
             onlooker=screen.show, ask=screen.may, hooks=opener.hooks,
         )  # fmt: skip
 
-    with quiet(), closing(Conversation(hf, opener, make, screen)) as talk:
+    talking = closing(Conversation(hf, opener, make, screen))
+    with quiet(), plainly(screen.warn), talking as talk:
         talk.take(session, chosen)
         talk.hold(loaded=loaded)

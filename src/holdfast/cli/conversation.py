@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.opening import in_words
+from holdfast.cli.opening import in_words, is_here
 from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
+from holdfast.cli.terminated import told_to_end
 from holdfast.cli.wording import size
 from holdfast.model.caps import Caps
 
@@ -83,12 +84,14 @@ class Conversation:
         finally:
             if self._script:
                 self._script.close()
-        self.screen.say(f"session {self.agent.session.id} · holdfast chat -c goes on", "dim")
+        session = self.agent.session
+        how = "-c" if is_here(session.info) else f"-r {session.id}"
+        self.screen.say(f"session {session.id} · holdfast chat {how} goes on", "dim")
 
     def _listen(self, prompt: Callable[[], str]) -> None:
         from holdfast.agent.idle import Idle
 
-        while True:
+        while not told_to_end():
             try:
                 with Idle(self.agent.session, self.whom.open):
                     text = prompt()

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 import click
 
 from holdfast.cli.terminal import be_tolerant, console, neutral
+from holdfast.cli.warned import plainly
 from holdfast.errors import Ambiguous, HoldfastError, Unknown
 
 INTERRUPTED = 130
@@ -73,7 +74,8 @@ class Commands(click.Group):
         words = list(sys.argv[1:] if args is None else args)
         be_tolerant()
         try:
-            done = super().main(words, prog_name, complete_var, False, **extra)
+            with plainly():
+                done = super().main(words, prog_name, complete_var, False, **extra)
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_the_pipe()

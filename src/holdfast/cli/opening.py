@@ -18,17 +18,22 @@ if TYPE_CHECKING:
     from holdfast.model.log import Session
 
 
+HERE = "."
+"""Stands for the session that changed last among those of this project."""
+
+
 def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command --continue, --resume and --fork; what they name is `again` and `fork`."""
 
-    @click.option("-c", "--continue", "going_on", is_flag=True, help="Go on with the last session.")
+    @click.option("-c", "--continue", "going_on", is_flag=True,
+                  help="Go on with the last session of this project.")  # fmt: skip
     @click.option("-r", "--resume", metavar="SESSION", default="", help="Go on with this session.")
     @click.option("--fork", is_flag=True, help="Go on in a fork of it, and leave it as it is.")
     @wraps(function)
     def both(*values: Any, going_on: bool, resume: str, fork: bool, **rest: Any) -> Any:
         from holdfast.errors import Misuse
 
-        again = resume or (LAST if going_on else "")
+        again = resume or (HERE if going_on else "")
         if fork and not again:
             raise Misuse("a fork of which session? say -c for the last one, or -r SESSION")
         return function(*values, again=again, fork=fork, **rest)
@@ -59,7 +64,7 @@ class Opener:
         """The session of a name, to go on with, or a fork of it."""
         from holdfast.agent.making import workplace
 
-        found = self._last() if name == LAST else find(self._hf, name)
+        found = self._newest(name) if name in (HERE, LAST) else find(self._hf, name)
         hooks = [self._watching(workplace(found))]
         session = self._hf.session(found.id, summariser=self._voice, hooks=hooks)
         return (session.fork() if fork else session).capped(**self._caps)
@@ -70,17 +75,37 @@ class Opener:
         self.hooks = hooks(directory)
         return self.hooks
 
-    def _last(self) -> Session:
-        """The session that changed last; a subtask is none that anybody means."""
+    def _newest(self, name: str) -> Session:
+        """The session that changed last, here or anywhere; a subtask is none that anybody means."""
         from holdfast.agent.subtask import is_subtask
+        from holdfast.errors import Misuse
 
-        found = self._hf.sessions(limit=50)
+        here = _project() if name == HERE else None
+        found = self._hf.sessions(project=here, limit=50)
         whole = next((one for one in found if not is_subtask(one)), None)
+        if whole is None and here:
+            raise Misuse(
+                f"no session has worked in {here} yet; -r SESSION goes on with one from elsewhere "
+                "(`holdfast sessions` lists them), and without -c a new one begins"
+            )
         return whole or find(self._hf, LAST)
 
 
-def loaded(session: BlockingSession) -> dict[str, int]:
-    """What a resumed session brings along, in numbers."""
+def _project() -> str:
+    from holdfast.files import project_root
+
+    return str(project_root(os.getcwd()))
+
+
+def is_here(session: Session) -> bool:
+    """Whether a session belongs to the project of this directory."""
+    return session.project == _project()
+
+
+def loaded(session: BlockingSession) -> dict[str, Any]:
+    """What a resumed session brings along, in numbers, and where it works."""
+    from holdfast.agent.making import workplace
+
     view = session.view()
     seen = sum(max(min(span.last, view.last) - span.first + 1, 0) for span in view.spans)
     return {
@@ -90,15 +115,19 @@ def loaded(session: BlockingSession) -> dict[str, int]:
         "summarised": view.last - seen if view.folded.summaries else 0,
         "summaries": len(view.folded.summaries),
         "cleared": len(view.folded.cleared),
+        "directory": workplace(session.info),
     }
 
 
-def in_words(told: dict[str, int]) -> str:
-    """The same as a sentence."""
+def in_words(told: dict[str, Any]) -> str:
+    """The same as a sentence; where it works is said if that is not here."""
     words = f"{many(told['messages'], 'message')} loaded, about {many(told['tokens'], 'token')}"
     if told["summaries"]:
         hidden = many(told["summarised"], "earlier entry", "earlier entries")
         words += f" · {hidden} only in {many(told['summaries'], 'summary')}"
     if told["cleared"]:
         words += f" · {many(told['cleared'], 'output')} cleared"
-    return f"{words}; recall brings back what is not shown" if "·" in words else words
+    if "·" in words:
+        words += "; recall brings back what is not shown"
+    away = not os.path.samefile(told["directory"], os.getcwd())
+    return f"{words} · it works in {told['directory']}" if away else words

@@ -1,7 +1,7 @@
 """`holdfast run`: one task for the agent, without anybody to ask.
 
-It ends with 0 where the task is done, with 130 where somebody interrupted, and else with 1; with
-JSON, the last line says which.
+It ends with 0 where the task is done, with 130 where somebody interrupted, with 143 where SIGTERM
+ended it, and else with 1; with JSON, the last line says which.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from holdfast.cli.capping import cap_options
 from holdfast.cli.opening import Opener, loaded, resuming
 from holdfast.cli.options import Asked, common
 from holdfast.cli.telling import Told
+from holdfast.cli.terminated import ends_when_told
 
 if TYPE_CHECKING:
     from holdfast.engine.doors import BlockingSession
@@ -49,7 +50,7 @@ def run(
     from holdfast.agent.whom import led, whom
 
     text = _prompt(prompt)
-    with closing(Voice()) as voice, asked.open(make=True) as hf:
+    with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps)
         resumed = opener.again(again, fork=fork) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))

@@ -152,11 +152,15 @@ class Screen:
         self._line(_compaction(what.entry), "dim")
         self.busy("thinking…")
 
-    def _warning(self, what: Happening) -> None:
+    def warn(self, words: str) -> None:
+        """What somebody should know, whatever is happening meanwhile."""
         busy = self._below.busy
-        self.say(what.words, "yellow")
+        self.say(words, "yellow")
         if busy:
             self.busy(busy)
+
+    def _warning(self, what: Happening) -> None:
+        self.warn(what.words)
 
     def _interrupted(self, what: Happening) -> None:
         self._finish()

@@ -24,7 +24,7 @@ class Told:
         self._stream, self._json = stream, whole or stream
         self._more: dict[str, Any] = {}
 
-    def loaded(self, brought: dict[str, int]) -> None:
+    def loaded(self, brought: dict[str, Any]) -> None:
         """What a resumed session brought along."""
         self._more = {"loaded": brought}
         if self._stream:
