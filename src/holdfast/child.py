@@ -2,7 +2,7 @@
 
 Rule 1: what goes in and out is a length of four bytes, then so many bytes.
 Rule 2: of our environment it has what Python needs to start, so no key; nothing of the directory
-        it starts in is imported.
+        it starts in is imported, and of this package the very files that we are.
 Rule 3: it ends itself where nobody is left to end it: `limits` sets a clock that nothing holds up.
 """
 
@@ -32,6 +32,15 @@ NEEDED: Final = frozenset(
     """.split()  # noqa: SIM905 (a literal would take a line for each)
 )
 
+HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BEGIN: Final = """
+import runpy, sys
+sys.path.insert(0, sys.argv[2])
+import holdfast
+del sys.path[0]
+runpy.run_module(sys.argv[1], run_name="__main__")
+"""
+
 
 class Child:
     """A module of ours, running in a process of its own."""
@@ -40,7 +49,7 @@ class Child:
         pipe = subprocess.PIPE
         # -P: what lies in the working directory is not ours to import.
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            [sys.executable, "-P", "-m", module],
+            [sys.executable, "-P", "-c", BEGIN, module, HOME],
             env={name: value for name, value in os.environ.items() if name in NEEDED},
             stdin=pipe,
             stdout=pipe,
