@@ -10,6 +10,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from holdfast.agent.matching import FIELDS
+from holdfast.cli.asking import question
 from holdfast.cli.quiet import aloud
 from holdfast.cli.terminal import console, fitted, neutral
 from holdfast.cli.wording import many
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from holdfast.model.message import ToolCall, ToolResult
 
 _LEAVES: dict[str, Leave] = {"y": "yes", "a": "always"}
-SUBJECTS = ("command", "path", "pattern", "handle", "query", "description")
+OTHERS = ("handle", "query", "description")
+"""What calls of tools are about that no rule could name."""
 
 
 class Screen:
@@ -44,8 +47,11 @@ class Screen:
 
     def may(self, call: ToolCall) -> Leave:
         """Ask whether a call may be made; silence is no."""
-        words = fitted(_told(call), max(self.console.width - 42, 20))
-        return _LEAVES.get(self.asked(f"  allow {words}? y / n / a = always here ")[:1], "no")
+        above, words, always = question(call, self.console.width)
+        for line in above:
+            self.say(line)
+        leave = _LEAVES.get(self.asked(words)[:1], "no")
+        return "no" if leave == "always" and not always else leave
 
     def asked(self, question: str) -> str:
         """What somebody answers to a question, in small letters; empty where nobody does."""
@@ -192,8 +198,8 @@ def _told(call: ToolCall) -> str:
     with suppress(ValueError):
         fields = json.loads(call.input or "{}")
     known = fields if isinstance(fields, dict) else {}
-    subject = next((str(known[name]) for name in SUBJECTS if known.get(name)), "")
-    return f"{call.name} {subject}".strip()
+    names = FIELDS.get(call.name, OTHERS)
+    return " ".join((call.name, *(str(known[name]) for name in names if known.get(name))))
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -1,0 +1,95 @@
+"""What somebody is asked to allow is to be seen, all of it, as it is."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.cli.asking import question
+from holdfast.model.message import ToolCall
+from holdfast.testing import StrictServer
+from holdfast.testing.strict.script import Ask, answer
+from tools.tmux import Terminal
+
+
+def asked(tool: str, **fields: Any) -> tuple[str, str, bool]:
+    above, words, always = question(ToolCall("1", tool, json.dumps(fields)), 80)
+    assert all(len(line) <= 80 for line in above)
+    return "".join(line.removeprefix("  │ ") for line in above), words, always
+
+
+def test_short_words_stand_in_the_question() -> None:
+    assert asked("shell", command="ls -la") == (
+        "", "  allow shell ls -la? y / n / a = always here ", True,
+    )  # fmt: skip
+    assert asked("write", path="setup.py", command="docs/readme.md", content="x")[1] == (
+        "  allow write setup.py? y / n / a = always here "
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest -q " + "-k 'login or logout' " * 9 + "; touch PWNED",
+        "ls -la" + " " * 200 + "; touch PWNED",
+        "x" * 3_000 + "; touch PWNED",
+        "日本" * 100 + "; touch PWNED",
+    ],
+)
+def test_long_commands_are_shown_whole(command: str) -> None:
+    above, words = question(ToolCall("1", "shell", json.dumps({"command": command})), 80)[:2]
+    assert "".join(line.removeprefix("  │ ") for line in above) == command
+    assert words == "  allow this shell? y / n / a = always here "
+
+
+def test_lines_are_lines_and_escapes_do_nothing() -> None:
+    told = question(ToolCall("1", "shell", json.dumps({"command": "ls\n\x1b[2Jrm x\r"})), 80)
+    assert told.above == ("  │ ls", "  │ ␛[2Jrm x␍")
+    assert question(ToolCall("1", "write", '{"path": "a\\nb"}'), 80).above == ("  │ a", "  │ b")
+
+
+def test_of_very_many_lines_it_is_said_how_many_are_not_shown() -> None:
+    command = "\n".join(f"echo {n}" for n in range(1_000))
+    above, words, always = question(ToolCall("1", "shell", json.dumps({"command": command})), 80)
+    assert (above[0], above[-1]) == ("  │ echo 0", "  │ echo 999")
+    assert "[… 960 lines, 7,600 characters not shown" in above[20]
+    assert words == "  allow this shell? y / n "
+    assert not always
+
+
+def test_a_tool_without_fields_of_its_own_is_shown_with_all_it_says() -> None:
+    assert '"prompt": "and this"' in asked("subtask", description="d", prompt="and this")[0]
+
+
+def test_in_the_chat(tmp_path: Path) -> None:
+    if not shutil.which("tmux"):
+        pytest.skip("tmux is not installed")
+    lines = "\n".join(f"echo {n}" for n in range(99))
+    answers = iter([
+        answer(Ask("shell", {"command": "echo " + "word " * 30 + "\ntouch PWNED"})),
+        answer(Ask("shell", {"command": lines})),
+        answer(Ask("write", {"path": "setup.py", "content": "x", "command": "docs/a.md"})),
+        answer("finished"),
+    ])  # fmt: skip
+    with StrictServer(lambda asked: next(answers)) as server:
+        talk = Terminal(tmp_path, server.url("anthropic"))
+        try:
+            talk.run("chat")
+            talk.wait("of the window of")
+            talk.type("go")
+            seen = talk.wait("allow this shell? y / n / a = always here")
+            assert "  │ touch PWNED" in seen
+            talk.type("n")
+            seen = talk.wait("allow this shell?", 2)
+            assert "59 lines, 413 characters not shown" in seen
+            assert seen.count("always here") == 1
+            talk.type("a")
+            seen = talk.wait("allow write setup.py? y / n")
+            assert "docs/a.md" not in seen
+            assert seen.count("not allowed") == 2
+            talk.type("n")
+            talk.wait("finished")
+        finally:
+            talk.close()
