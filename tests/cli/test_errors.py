@@ -129,7 +129,7 @@ def test_an_unknown_entry_says_where_to_look() -> None:
         (("sessions", "--limit", "0"), "range"),
         (("zzzz",), "There is no command"),
         (("list",), "Did you mean 'sessions'?"),
-        (("export", "last"), "Did you mean 'show SESSION --all --json'?"),
+        (("dump", "last"), "Did you mean 'export SESSION --to portable'?"),
         (("help", "sesions"), "Did you mean 'sessions'?"),
     ],
 )

@@ -23,7 +23,7 @@ INTERRUPTED = 130
 
 ELSEWHERE = {
     "list": "sessions", "ls": "sessions", "log": "show SESSION --all", "cat": "show SESSION",
-    "export": "show SESSION --all --json", "dump": "show SESSION --all --json",
+    "dump": "export SESSION --to portable",
     "find": "search", "grep": "search", "delete": "erase", "remove": "erase", "rm": "erase",
     "check": "doctor", "repair": "doctor --repair", "tokens": "count",
     "summarise": "compact", "summarize": "compact", "compress": "compact", "revert": "undo",
