@@ -158,7 +158,7 @@ async def ask(
     if why := await caps.why_not(session, question.profile, *most):
         return Answer(error=why)
     held = dearest(question.profile, *most) or 0
-    with session.held.holding(session.whole, held):
+    with session.held.holding(session.whole(), held):
         return await _heard(session, question, sound)
 
 

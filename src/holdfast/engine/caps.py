@@ -72,7 +72,7 @@ async def _reached(
         _tell_unpriced(session.held, profile)
         return None
     held, spent = session.held, dict[Of, int]()
-    calls, whole = session.store.calls, session.whole
+    calls, whole = session.store.calls, session.whole()
     if caps.session is not None:
         spent["session"] = held.of(whole) - own + (await calls.spent(whole))[0].cost
     if caps.day is not None:

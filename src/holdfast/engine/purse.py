@@ -23,6 +23,7 @@ class Purse(Writer):
         super().__init__(engine, session, on_conflict, spent)
         self._caps, self.held = engine.caps, engine.held
         """What may be spent from here on, and what is held for calls under way."""
+        self.whole = self._whole
         self.payer: Purse | None = None
         """Whose subtask it is."""
 
@@ -31,13 +32,12 @@ class Purse(Writer):
         """What may be spent, in US dollars."""
         return self._caps
 
-    @property
-    def whole(self) -> str:
+    def _whole(self) -> str:
         """The session whose cap holds for it: its own, or that of whom it is a subtask."""
-        return self.payer.whole if self.payer else self.id
+        return self.payer.whole() if self.payer else self.id
 
-    def pay(self, cost: int) -> None:
-        super().pay(cost)
+    def _pay(self, cost: int) -> None:
+        super()._pay(cost)
         if self.payer:
             self.payer.pay(cost)
 

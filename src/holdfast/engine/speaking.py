@@ -76,7 +76,7 @@ async def _held(
     """The same with its price held, so that nothing beside it takes what is left of a cap."""
     profile, prompt = window.profile, window.count.most
     price = dearest(profile, prompt, window.window.budget.output) or 0
-    with session.held.holding(session.whole, price):
+    with session.held.holding(session.whole(), price):
         await caps.check(session, profile, prompt, own=price)  # others may have begun meanwhile
         return await _spoken(session, provider, window, hear, options)
 

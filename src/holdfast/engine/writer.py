@@ -46,6 +46,7 @@ class Writer:
         self._session = session
         self._on_conflict = on_conflict
         self.spent = spent
+        self.pay = self._pay
         self.watch = engine.watch
         self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
@@ -61,7 +62,7 @@ class Writer:
         """The session as this writer last saw it."""
         return self._session
 
-    def pay(self, cost: int) -> None:
+    def _pay(self, cost: int) -> None:
         """Something was paid for it, in billionths of a US dollar."""
         self.spent += cost
 
