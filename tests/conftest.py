@@ -14,7 +14,7 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED_DATA = ROOT.parent / "shared" / "data"
+SHARED_DATA = (ROOT.parent / "shared" / "data").resolve()
 
 
 @pytest.fixture(autouse=True)
