@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast.core.awareness import TAG, telling, told
+from holdfast.errors import OverBudget
 from holdfast.files import config_home
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, assistant, tool, user
 from holdfast.model.policy import Awareness
 from holdfast.model.profile import Profile
 from holdfast.testing.factories import entry
+from tests.properties.ladders import engine
 
 PROFILE = Profile(name="m")
 NATIVE = Profile(name="n", abilities=frozenset({"budget_awareness"}))
@@ -109,3 +111,23 @@ def test_a_model_that_knows_it_natively_is_told_nothing(tmp_path: Path) -> None:
         s.tool_result("c", "text " * 999, name="look")
         s.window()
         assert not any(TAG in str(e.body) for e in s.entries())
+
+
+def test_what_would_not_fit_for_being_told_is_not_told() -> None:
+    fitted, heard = 0, 0
+    with engine(8_192) as hf:
+        for more in range(4_400, 4_480, 4):
+            s = hf.session(model="claude-sonnet-4-6", policy="holdfast")
+            s.user("word " * more)
+            s.append(assistant(ToolCall("c", "read", "{}")))
+            s.append(tool(ToolResult("c", "text")))
+            try:
+                window = s.preview(compact=False)
+            except OverBudget:
+                continue
+            if window.over:
+                continue
+            fitted += 1
+            assert not s.window().over
+            heard += told(list(s.entries())) is not None
+    assert fitted > heard > 0

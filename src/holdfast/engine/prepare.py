@@ -86,7 +86,10 @@ class Preparation:
         *,
         write: bool,
     ) -> Prepared:
-        """The same once the model is told how full its window is, where that is to be said."""
+        """The same once the model is told how full its window is, where that is to be said.
+
+        What would no longer fit for being told so is not told.
+        """
         scene = self.scene
         if scene.policy.awareness is None:
             return made
@@ -95,7 +98,14 @@ class Preparation:
         message = telling(seen.messages, used, budget.room, scene.policy.awareness, scene.profile)
         if message is None:
             return made
-        view = await scene.said(made.view, message, write=write)
+        pretended = await scene.said(made.view, message, write=False)
+        told = await self._settled(pretended, around, budget, counting)
+        if not told.window.over and not write:
+            return told
+        scene.unsay()
+        if told.window.over:
+            return made
+        view = await scene.said(made.view, message, write=True)
         return await self._settled(view, around, budget, counting)
 
     async def of(self, view: View) -> tuple[Window, Repaired]:

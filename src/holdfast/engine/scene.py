@@ -102,6 +102,10 @@ class Scene:
         await self.session.append(message)
         return await self.session.view()
 
+    def unsay(self) -> None:
+        """Take back what was pretended last."""
+        self._pretended, self._last = self._pretended[:-1], None
+
     async def assembled(self, view: View, around: Surroundings, budget: Budget) -> Assembled:
         """The window of a view; made once for as long as nothing changes."""
         last = self._last
