@@ -38,24 +38,30 @@ class Ulids:
             now = self._clock.now()
             self._time = now if now > self._time else self._time  # a clock may be set back
             self._count += 1
-            return written(self._time << 80 | self._count)
+            return _spelt(self._time, self._count)
 
 
 def written(number: int) -> str:
     """A 128-bit number as 26 letters that sort as the number does."""
-    pairs, high = _PAIRS, number >> 80  # small numbers shift faster
+    return _spelt(number >> 80, number & _COUNTED)
+
+
+def _spelt(time: int, count: int) -> str:
+    """48 bits and 80: of two that follow one another only the last letters of each differ."""
+    pairs = _PAIRS
     return (
-        f"{pairs[high >> 40]}{pairs[high >> 30 & 1023]}{pairs[high >> 20 & 1023]}"
-        f"{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
-        f"{_counted(number >> 10 & _COUNTED >> 10)}{pairs[number & 1023]}"
+        f"{_era(time >> 20)}{pairs[time >> 10 & 1023]}{pairs[time & 1023]}"
+        f"{_place(count >> 10)}{pairs[count & 1023]}"
     )
 
 
-@lru_cache(maxsize=1)  # what is counted differs in its last letters
-def _counted(number: int) -> str:
-    pairs, high, low = _PAIRS, number >> 40, number
-    return (
-        f"{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
-        f"{pairs[low >> 30 & 1023]}{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}"
-        f"{pairs[low & 1023]}"
-    )
+@lru_cache(maxsize=1)
+def _era(time: int) -> str:
+    pairs = _PAIRS
+    return f"{pairs[time >> 20]}{pairs[time >> 10 & 1023]}{pairs[time & 1023]}"
+
+
+@lru_cache(maxsize=1)
+def _place(count: int) -> str:
+    pairs = _PAIRS
+    return "".join([pairs[count >> shift & 1023] for shift in range(60, -1, -10)])

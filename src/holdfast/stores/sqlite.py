@@ -157,17 +157,25 @@ class Sqlite:
                 raise Misuse("a transaction inside a transaction")
             try:
                 execute(sql, values)
-                if kept := connection.changes() == 1:
+                if connection.changes() == 1:
                     execute("COMMIT")
-                return kept
+                    return True
             except apsw.ConstraintError:
-                return False
+                pass
             except apsw.Error as error:
+                self.undo()
                 raise mapped(error, self.where) from error
-            finally:
-                if connection.in_transaction:
-                    with suppress(apsw.Error):
-                        execute("ROLLBACK")
+            except BaseException:
+                self.undo()
+                raise
+            self.undo()
+            return False
+
+    def undo(self) -> None:
+        """End a transaction that failed; why it did is told, not that undoing failed too."""
+        if self.connection.in_transaction:
+            with suppress(apsw.Error):
+                self.connection.execute("ROLLBACK")
 
     def writing(self) -> Transaction:
         return Transaction(self, self.BEGIN)
@@ -264,11 +272,8 @@ class Transaction:
             self._leave()
 
     def _leave(self) -> None:
-        connection = self._db.connection
         try:
-            if connection.in_transaction:
-                with suppress(apsw.Error):  # why it failed is told, not that undoing failed too
-                    connection.execute("ROLLBACK")
+            self._db.undo()
         finally:
             self._db.lock.release()
 

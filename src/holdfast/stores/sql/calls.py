@@ -49,7 +49,8 @@ _APART: dict[By, str] = {
 
 
 _WITH_SUBTASKS = (
-    "calls.session IN (SELECT n FROM sessions WHERE n = ? OR (parent = ? AND fork = 0))"
+    "calls.session IN (SELECT n FROM sessions WHERE id = ? "
+    "OR (parent = (SELECT n FROM sessions WHERE id = ?) AND fork = 0))"
 )
 
 
@@ -92,16 +93,15 @@ class SqlCalls:
         self, session: str = "", *, since: int = 0, until: int = OPEN, by: Sequence[By] = ()
     ) -> tuple[Spent, ...]:
         names = tuple(dict.fromkeys(by))
-        with self._db.reading():
-            number = number_of_session(self._db, session) if session else None
-            own = f"{_WITH_SUBTASKS} AND " if session else ""
-            of = () if number is None else (number, number)
-            rows = self._db.rows(
-                f"SELECT {_SUMS}{''.join(f', {_APART[name]}' for name in names)} FROM calls "
-                f"{'JOIN sessions ON sessions.n = calls.session ' if 'session' in names else ''}"
-                f"WHERE {own}started >= ? AND started < ?{_grouped(len(names))}",
-                (*of, since, until),
-            )
+        own, of = (f"{_WITH_SUBTASKS} AND ", (session, session)) if session else ("", ())
+        rows = self._db.rows(
+            f"SELECT {_SUMS}{''.join(f', {_APART[name]}' for name in names)} FROM calls "
+            f"{'JOIN sessions ON sessions.n = calls.session ' if 'session' in names else ''}"
+            f"WHERE {own}started >= ? AND started < ?{_grouped(len(names))}",
+            (*of, since, until),
+        )
+        if session and not any(row[0] for row in rows):
+            number_of_session(self._db, session)  # nothing was spent, if it is there
         return tuple(_spent(row, names) for row in rows)
 
     async def keep(self, session: str, given: bytes) -> str:

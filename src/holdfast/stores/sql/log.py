@@ -219,11 +219,11 @@ class SqlLog:
         entries = self._db.rows(_ENTRIES, (first, last, limit))
         if not entries:
             return [], True
-        markers, within = self._markers(entries), (*parts_of(entries[0][0], entries[-1][0]), bare)
+        within = (*parts_of(entries[0][0], entries[-1][0]), bare)
         try:
-            return self._entries(session, entries, self._parts(*within), markers, rows.quick_part)
+            return self._entries(session, entries, self._parts(*within), rows.quick_part)
         except rows.GARBLED:  # a surrogate, or garbage: look at each part with care
-            return self._entries(session, entries, self._parts(*within), markers, None)
+            return self._entries(session, entries, self._parts(*within), None)
 
     def _parts(self, first: int, last: int, bare: bool) -> Iterator[Row]:
         """The parts of a range, some at a time: a page that is full asks for no more of them."""
@@ -243,29 +243,30 @@ class SqlLog:
         session: str,
         entries: list[Row],
         parts: Iterator[Row],
-        markers: dict[int, bytes],
         decode: Callable[[bytes], Part] | None,
     ) -> tuple[list[Entry], bool]:
         """The entries of these rows, and whether none was left out because they hold too much."""
         made: list[Entry] = []
+        markers: dict[int, bytes] = {}
         held = 0
         at, count, size, data, blob = next(parts, _NO_MORE)
         for row in entries:
             if held > PAGE_BYTES:
                 return made, False
             if row[2] != "message":
+                markers = markers or self._markers(entries)
                 made.append(rows.entry(session, row, _marker(markers, row[0]), ()))
                 continue
-            own: list[Part] = []
-            counts: list[int] = []
+            own: tuple[Part, ...] = ()
+            counts: tuple[int, ...] = ()
             end = row[0] << ORDINAL_BITS | LAST_ORDINAL
             while at <= end:
                 content = data if blob is None else self._blob(at, blob)
-                own.append(decode(content) if decode else rows.part(at, content))
-                counts.append(count)
+                own += (decode(content) if decode else rows.part(at, content),)
+                counts += (count,)
                 held += size
                 at, count, size, data, blob = next(parts, _NO_MORE)
-            made.append(rows.entry(session, row, Message(row[3], tuple(own)), tuple(counts)))
+            made.append(rows.entry(session, row, Message(row[3], own), counts))
         return made, True
 
     def _blob(self, at: int, hash: bytes) -> bytes:
@@ -278,8 +279,6 @@ class SqlLog:
             raise rows.unreadable(seq_of(entry_of(at)), str(garbled.__cause__)) from garbled
 
     def _markers(self, entries: list[Row]) -> dict[int, bytes]:
-        if all(row[2] == "message" for row in entries):
-            return {}
         return dict(self._db.rows(_MARKERS, (entries[0][0], entries[-1][0])))
 
     def _columns(self, entries: list[Row]) -> dict[int, list[Row]]:

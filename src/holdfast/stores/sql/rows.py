@@ -14,7 +14,7 @@ from holdfast.model import wire
 from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session, kind_of
 from holdfast.model.message import Message, Part
 from holdfast.stores.sql.database import Row
-from holdfast.stores.sql.places import MOST_PARTS, entry_of, part_place, seq_of
+from holdfast.stores.sql.places import MOST_ENTRIES, MOST_PARTS, entry_of, part_place, seq_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -142,7 +142,7 @@ def entry(session: str, row: Row, body: Body, counts: tuple[int, ...]) -> Entry:
     at, id, _, _, created, completed, data = row
     if data is None:
         return Entry(
-            id=id, session=session, seq=seq_of(at), body=body, created=created,
+            id=id, session=session, seq=at & MOST_ENTRIES, body=body, created=created,
             completed=completed, counts=counts,
         )  # fmt: skip
     try:
