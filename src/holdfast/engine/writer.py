@@ -142,13 +142,15 @@ class Writer:
         created: int | None = None,
         parent: str = "",
     ) -> Draft:
-        now = self._engine.clock.now() if created is None else created
-        clean = redacted(sound(body), self._engine.secrets) if self._engine.secrets else sound(body)
+        engine = self._engine
+        now = engine.clock.now()
+        said = now if created is None else created
+        clean = redacted(sound(body), engine.secrets) if engine.secrets else sound(body)
         return Draft(
-            id=self._engine.ids.new(),
+            id=engine.ids.new(now),
             body=clean,
-            created=now,
-            completed=now if completed else None,
+            created=said,
+            completed=said if completed else None,
             parent=parent,
             provider=provider,
             model=model,

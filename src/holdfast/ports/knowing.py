@@ -85,6 +85,6 @@ class Clock(Protocol):
 class Ids(Protocol):
     """New names."""
 
-    def new(self) -> str:
-        """A ULID, greater than every one before it from this source."""
+    def new(self, at: int | None = None) -> str:
+        """A ULID, greater than every one before it from this source; `at` is the time if known."""
         ...
