@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.engine import identity
 from holdfast.engine.identity import SystemClock, Ulids, written
 
 
@@ -34,3 +36,9 @@ def test_letters_sort_as_numbers_do(a: int, b: int) -> None:
 def test_the_time_is_in_front() -> None:
     assert Ulids(Told([1_700_000_000_000])).new()[:10] == "01HF7YAT00"
     assert abs(SystemClock().now() - SystemClock().now()) < 60_000
+
+
+def test_counting_carries_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identity, "randbits", lambda _: 2**40 - 2)
+    ids = Ulids(Told([0] * 4))
+    assert [ids.new() for _ in range(4)] == [written(2**40 + n) for n in range(-1, 3)]
