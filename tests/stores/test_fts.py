@@ -1,5 +1,6 @@
 """Search on SQLite: what is ranked, what the index holds, and how one of before is replaced."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from holdfast.engine.doors import drive
 from holdfast.model.message import Patch, assistant
 from holdfast.model.search import Hit, Query
-from holdfast.stores import fts
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.model.store import Changes
+from holdfast.stores import fts, indexing
+from holdfast.stores.sqlite import Sqlite, SqliteStore, Transaction
 from holdfast.stores.tags import SHIFTS, filters
 from holdfast.testing.factories import append, start
 
@@ -116,3 +118,51 @@ def test_a_stretch_of_time_is_a_few_spans(since: int, until: int, at: int) -> No
         assert len(spans & own) == 1
     elif not (since >> edge <= at >> edge <= until >> edge):
         assert not spans & own
+
+
+class Interrupted(Sqlite):
+    """A connection before whose next writing something else happens."""
+
+    before: Callable[[], object] | None = None
+
+    def writing(self) -> Transaction:
+        first, self.before = self.before, None
+        if first:
+            first()
+        return super().writing()
+
+
+def test_what_changes_while_words_are_made_ready_is_indexed_as_it_then_is(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    moved, erased, other = start(store), start(store), start(store)
+    for id in (moved, erased, other):
+        append(store, id, "a walrus on the reef")
+    db = Interrupted(tmp_path / "log.db")
+
+    def meanwhile() -> None:
+        drive(store.sessions.set(moved, Changes(project="/elsewhere")))
+        drive(store.sessions.erase(erased))
+        append(store, other, "one more walrus")
+
+    db.before = meanwhile
+    while indexing.catch_up(db, 1000):
+        pass
+    db.close()
+    assert not store.db.rows("SELECT 1 FROM sessions WHERE indexed < head")
+    assert [hit.session for hit in find(store, "walrus", project="elsewhere")] == [moved]
+    assert sorted(hit.session for hit in find(store, "walrus")) == sorted([moved, other, other])
+    assert len(store.db.rows("SELECT id FROM search_docsize")) == 3
+    store.close()
+
+
+def test_many_short_sessions_are_indexed_in_one_writing(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    for _ in range(20):
+        append(store, start(store), "a walrus")
+    begun: list[str] = []
+    store.db.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda one: begun.append(one["sql"]))
+    assert drive(store.search.catch_up(1000)) == 20
+    assert begun.count("BEGIN IMMEDIATE") == 1
+    assert not any(sql.startswith("DELETE FROM search WHERE") for sql in begun)
+    store.db.connection.trace_v2(0, None)
+    store.close()

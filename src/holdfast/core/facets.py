@@ -70,12 +70,15 @@ class Facets(Struct, frozen=True, kw_only=True):
     used: Used = NOTHING
     created: int = 0
 
+    def names(self, name: str) -> tuple[str, ...]:
+        """Each name it has under a filter."""
+        if name == "path":
+            return self.used.paths
+        return (self.used.tool if name == "tool" else getattr(self, name),)
+
     def runs(self, name: str) -> tuple[Run, ...]:
         """The pieces of each name it has under a filter."""
-        if name == "path":
-            return tuple(pieces(name, path) for path in self.used.paths)
-        value = self.used.tool if name == "tool" else getattr(self, name)
-        return (pieces(name, value),) if value else ()
+        return tuple(pieces(name, value) for value in self.names(name) if value)
 
 
 class Calls:

@@ -50,7 +50,7 @@ _SHAPES = (
     _shape("glpat-", rf"{_WORD}{{16,}}+"),
     *(_shape(lead, "[A-Z0-9]{16}(?![A-Za-z0-9])") for lead in ("AKIA", "ASIA")),
     _shape("AIza", rf"{_WORD}{{30,}}+"),
-    *(_shape(f"xox{kind}-", "[A-Za-z0-9-]{10,}+") for kind in "abeoprs"),
+    ("xox", re.compile(f"xox[abeoprs]-(?<!{_WORD}xox[abeoprs]-)[A-Za-z0-9-]{{10,}}+")),
     _shape("eyJ", rf"{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+"),
     # The end of a block may be missing: what a tool prints is often cut short.
     _shape(
@@ -64,18 +64,21 @@ _SHAPES = (
 
 # The name before the value stays readable; only the value goes.
 _AFTER = (
-    (("bearer",), re.compile(r"(?i)(\bbearer[ \t]{1,4})[A-Za-z0-9._~+/=-]{16,}+")),
-    (("://",), re.compile(r"(://[^\s:/@\"']{1,64}+:)[^\s/@\"']{3,256}+(?=@)")),
-    (
-        ("passw", "pwd", "secret", "token", "key", "credential"),
-        re.compile(
-            r"(?i)((?:passw(?:or)?d|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
-            r"|credentials?)[\\\"']{0,2}[ \t]{0,4}[:=][ \t]{0,4}[\\\"']{0,2})"
-            # A value of eight and more; not what `mask` wrote, nor an expression in a program.
-            r"(?!\[secret\])[^\s\\\"'`,;&<>(){}$\[\]]{8,}+(?![(\[{])"
-        ),
-    ),
+    ("bearer", re.compile(r"(?i)(\bbearer[ \t]{1,4})[A-Za-z0-9._~+/=-]{16,}+")),
+    ("://", re.compile(r"(://[^\s:/@\"']{1,64}+:)[^\s/@\"']{3,256}+(?=@)")),
 )
+_BETWEEN = r"[\\\"']{0,2}[ \t]{0,4}[:=][ \t]{0,4}[\\\"']{0,2}"
+_VALUE = r"[^\s\\\"'`,;&<>(){}$\[\]]{8"
+"""Eight characters and more, of those that a value has."""
+
+_NAMED = re.compile(
+    r"(?i)((?:passw(?:or)?d|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
+    rf"|credentials?){_BETWEEN})"
+    # Not what `mask` wrote, nor an expression in a program.
+    rf"(?!\[secret\]){_VALUE},}}+(?![(\[{{])"
+)
+_NAMES = ("passwd", "password", "pwd", "secret", "token", "key", "credential")
+_GIVEN = re.compile(rf"s?{_BETWEEN}{_VALUE}}}")
 
 
 def mask(text: str) -> str:
@@ -84,10 +87,22 @@ def mask(text: str) -> str:
         if lead in text:
             text = shape.sub(MASK, text)
     folded = text.lower()
-    for leads, shape in _AFTER:
-        if any(lead in folded for lead in leads):
+    for lead, shape in _AFTER:
+        if lead in folded:
             text = shape.sub(rf"\1{MASK}", text)
-    return text
+    return _NAMED.sub(rf"\1{MASK}", text) if _is_named(folded) else text
+
+
+def _is_named(folded: str) -> bool:
+    """Whether anything may be the value of a name for secrets: a look that costs little."""
+    for name in _NAMES:
+        at = folded.find(name)
+        while at >= 0:
+            at += len(name)
+            if _GIVEN.match(folded, at):
+                return True
+            at = folded.find(name, at)
+    return False
 
 
 def redact(text: str, secrets: Sequence[str], mark: str = MARK) -> str:

@@ -39,6 +39,12 @@ BATCH_BYTES = 2 * 1024 * 1024
 """One step of catching up ends once it holds this much: appends of others wait for it."""
 
 
+_SAID = " AND kind <> 'record'"
+"""What of the parts may have words: what was only kept has none."""
+
+_WHOSE = "SELECT parent, fork, indexed, head, data FROM sessions WHERE n = ?"
+
+
 class Whose(Struct, frozen=True):
     """The session whose entries are indexed."""
 
@@ -47,51 +53,96 @@ class Whose(Struct, frozen=True):
     fork: int
     indexed: int
     head: int
+    data: bytes
+    """What its row says of it."""
     project: str
     agent: str
 
 
+class Step(Struct):
+    """The next entries of one session, as the index will have them."""
+
+    whose: Whose
+    upto: int
+    """The seq of the last of them; of the session's head where there are none."""
+    parts: tuple[int, int]
+    """From where to where their parts are."""
+    size: int
+    """About how many bytes are read for it."""
+    many: int
+    """As how many parts it counts."""
+    found: list[tuple[int, str, str]]
+
+
 def catch_up(db: Database, limit: int) -> int:
-    """Index up to about `limit` parts of sessions that are behind; how many were."""
+    """Index up to about `limit` parts of sessions that are behind; how many were.
+
+    What is to be written is made ready first: whoever appends meanwhile waits for the writing only.
+    """
     done = 0
-    for (number,) in db.rows("SELECT n FROM sessions WHERE indexed < head ORDER BY n"):
-        if done >= limit:
-            break
+    while done < limit and (steps := list(_ready(db, limit - done))):
         with db.writing():
-            done += _step(db, number, limit - done)
+            done += sum(_write(db, step) for step in steps)
     return done
 
 
-def _step(db: Database, number: int, limit: int) -> int:
-    """Index the next entries of a session; how many parts."""
+def _ready(db: Database, limit: int) -> Iterator[Step]:
+    """What comes next, of as many sessions as one writing takes."""
+    with db.reading():
+        held = many = 0
+        for (number,) in db.rows("SELECT n FROM sessions WHERE indexed < head ORDER BY n"):
+            step = _step(db, number, limit - many, BATCH_BYTES - held)
+            yield step
+            held, many = held + step.size, many + step.many
+            if many >= limit or held >= BATCH_BYTES:
+                break
+
+
+def _step(db: Database, number: int, limit: int, most: int) -> Step:
+    """The next entries of a session, up to about so many parts and bytes."""
     whose = _whose(db, number)
+    begin = place(number, max(whose.indexed, 0)) + 1
+    end = place(number, min(whose.head, MOST_ENTRIES))
     entries = db.rows(
         "SELECT place FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
-        (
-            place(number, max(whose.indexed, 0)) + 1,
-            place(number, min(whose.head, MOST_ENTRIES)),
-            limit,
-        ),
+        (begin, end, limit),
     )
     if not entries:
-        db.run("UPDATE sessions SET indexed = head WHERE n = ?", (number,))
-        return 0
-    first, last = entries[0][0], _batch_end(db, entries[0][0], entries[-1][0])
-    db.forget(*parts_of(first, last))
+        return Step(whose, whose.head, parts_of(begin, end), 0, 0, [])
+    first = entries[0][0]
+    last, size = _batch_end(db, first, entries[-1][0], most)
     found = list(_indexed(db, whose, first, last))
+    many = max(len(found), len(entries))
+    return Step(whose, seq_of(last), parts_of(first, last), size, many, found)
+
+
+def _write(db: Database, step: Step) -> int:
+    """Write a step down, where its session still is as it was; as how many parts it counts."""
+    whose = step.whose
+    if not _is_same(db, whose):
+        return 0
+    db.forget(*step.parts)
     failpoint("search.before_insert")
-    db.run_many("INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)", found)
+    db.run_many("INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)", step.found)
     failpoint("search.before_mark")
-    db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (seq_of(last), number))
-    return max(len(found), len(entries))
+    db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (step.upto, whose.number))
+    return step.many
 
 
 def _whose(db: Database, number: int) -> Whose:
-    ((parent, fork, indexed, head, data),) = db.rows(
-        "SELECT parent, fork, indexed, head, data FROM sessions WHERE n = ?", (number,)
-    )
+    ((parent, fork, indexed, head, data),) = db.rows(_WHOSE, (number,))
     session = told(data)
-    return Whose(number, parent, fork, indexed, head, session.project, session.agent)
+    return Whose(number, parent, fork, indexed, head, data, session.project, session.agent)
+
+
+def _is_same(db: Database, whose: Whose) -> bool:
+    """Whether a session is where it was: nobody has indexed, erased or changed it since."""
+    found = db.rows(_WHOSE, (whose.number,))
+    if not found:
+        return False
+    parent, fork, indexed, head, data = found[0]
+    before = (whose.parent, whose.fork, whose.indexed, whose.data)
+    return (parent, fork, indexed, data) == before and head >= whose.head
 
 
 def told(data: bytes) -> Session:
@@ -102,17 +153,17 @@ def told(data: bytes) -> Session:
         return Session(id="", created=0)
 
 
-def _batch_end(db: Database, first: int, last: int) -> int:
-    """The last entry of a range that still belongs to one step, by the size of its parts."""
+def _batch_end(db: Database, first: int, last: int, most: int) -> tuple[int, int]:
+    """The last entry of a range that still belongs to one step, and the size up to there."""
     held = 0
     for at, size in db.rows(
-        "SELECT place, size FROM parts WHERE place BETWEEN ? AND ? ORDER BY place",
+        f"SELECT place, size FROM parts WHERE place BETWEEN ? AND ?{_SAID} ORDER BY place",
         parts_of(first, last),
     ):
-        if held and held + size > BATCH_BYTES and entry_of(at) > first:
-            return entry_of(at) - 1
+        if held and held + size > most and entry_of(at) > first:
+            return entry_of(at) - 1, most
         held += size
-    return last
+    return last, held
 
 
 def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[tuple[int, str, str]]:
@@ -151,7 +202,7 @@ def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
             yield part_place(at, 0), safe(mask(text)), tags(facets)
 
 
-def _parts(db: Database, first: int, last: int, only: str = "") -> Iterator[tuple[int, Part]]:
+def _parts(db: Database, first: int, last: int, only: str = _SAID) -> Iterator[tuple[int, Part]]:
     """The parts of a range in order; what cannot be read is left to `holdfast doctor`."""
     for at, data, blob in db.rows(
         f"SELECT place, data, blob FROM parts WHERE place BETWEEN ? AND ?{only} ORDER BY place",

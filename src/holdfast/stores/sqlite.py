@@ -184,7 +184,11 @@ class Sqlite:
         return Transaction(self, "BEGIN")
 
     def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
-        self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
+        # Even where nothing is deleted, the index first writes down what it holds so far
+        if self.rows(
+            "SELECT 1 FROM search_docsize WHERE id BETWEEN ? AND ? LIMIT 1", (first, last)
+        ):
+            self.run("DELETE FROM search WHERE rowid BETWEEN ? AND ?", (first, last))
         self.run("DELETE FROM search_vectors WHERE place BETWEEN ? AND ?", (first, last))
         before, number = seq_of(entry_of(first)) - 1, number_of(entry_of(first))
         self.run("UPDATE search_learned SET upto = min(upto, ?) WHERE n = ?", (before, number))

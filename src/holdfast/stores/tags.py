@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
 
-from holdfast.core.facets import NAMED, Facets, Run, asked
+from holdfast.core.facets import NAMED, Facets, Run, asked, pieces
 from holdfast.core.secrets import mask
 from holdfast.model.search import Query
 
@@ -29,19 +29,31 @@ GAP = "z"
 
 def tags(facets: Facets) -> str:
     """Everything a part can be told apart by, as words."""
-    runs = [_run(name, run) for name in NAMED for run in facets.runs(name) if run]
+    names = [(name, value) for name in NAMED for value in facets.names(name) if value]
+    runs = [run for name, value in names if (run := _named(name, value))]
     at = min(max(facets.created, 0), LATEST)
-    times = [_time(level, at >> shift) for level, shift in enumerate(SHIFTS)]
-    return f" {GAP} ".join([*runs, " ".join(times)])
+    return f" {GAP} ".join([*runs, _times(at >> SHIFTS[0])])
+
+
+@lru_cache(4096)  # one session names the same again and again
+def _named(name: str, value: str) -> str:
+    return _run(name, pieces(name, value))
+
+
+@lru_cache(512)
+def _times(at: int) -> str:
+    """The tags of a time that is given in the shortest span."""
+    return " ".join(_time(level, at >> shift - SHIFTS[0]) for level, shift in enumerate(SHIFTS))
 
 
 def _run(name: str, run: Run) -> str:
-    return " ".join(_LETTERS[name] + _hash(mask(piece)) for piece in run)
+    return " ".join(_LETTERS[name] + _hash(piece) for piece in run)
 
 
 @lru_cache(8192)
 def _hash(piece: str) -> str:
-    return blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    said = mask(piece).encode("utf-8", "surrogatepass")
+    return blake2b(said, digest_size=6).hexdigest()
 
 
 def _time(level: int, number: int) -> str:

@@ -23,6 +23,9 @@ _PATH = re.compile(
     r"(?:[\w.@+-]+[\\/])*[\w.@+-]*[\w)]\.(?:" + _ENDINGS + r")(?![\w-]|\.\w)"
     r"|(?<![\w/.@:<-])(?:~/|\.{1,2}/|/)(?:[\w.@+-]+/)+[\w.@+-]*"
 )  # fmt: skip
+_RUN = re.compile(r"[\w.@+\-/\\~:)]{3,}")
+"""Signs that stand in paths; whatever is between two runs of them is in none."""
+
 _BRAND = re.compile(r"(?:Node|Vue|Next|Nuxt|React|Express|Three|D3|Alpine|Ember|Deno|Chart)\.js\Z")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
 _PROGRAMS_TEXT = """
@@ -47,10 +50,13 @@ def code_spans(text: str) -> list[str]:
 def paths(text: str) -> Iterator[str]:
     """Everything in a text that looks like a path, without line numbers."""
     bare = _URL.sub(" ", text)
-    for found in _PATH.finditer(bare):
-        path = found[0].rstrip(".")
-        if not _BRAND.match(path) and not _inside_pattern(bare, found):
-            yield path
+    for run in _RUN.finditer(bare):
+        if "." not in run[0] and "/" not in run[0]:
+            continue
+        for found in _PATH.finditer(bare, *run.span()):
+            path = found[0].rstrip(".")
+            if not _BRAND.match(path) and not _inside_pattern(bare, found):
+                yield path
 
 
 def _inside_pattern(text: str, found: re.Match[str]) -> bool:
