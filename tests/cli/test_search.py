@@ -97,9 +97,28 @@ def test_pages_are_numbered_and_one_can_be_opened(worked: str) -> None:
     assert [row.split()[0] for row in second[1:]] == ["3"]
     assert "Nothing more is found" in run("search", "walrus", "--page", "2").stdout
     (third,) = values("search", "walrus", "--limit", "2", "--page", "2")
-    opened = values("search", "walrus", "--open", "3")
-    assert opened[-1]["seq"] == third["seq"]
-    assert "walrus" in run("search", "walrus", "--open", "3").stdout
+    opened = run("search", "walrus", "--open", "3").stdout
+    assert f"▶ #{third['seq']} " in opened
+    assert [one["seq"] for one in values("search", "walrus", "--open", "3")] == [1, 2, 3, 4]
+
+
+def test_one_is_opened_with_what_is_around_it() -> None:
+    with holdfast.open() as hf:
+        s = hf.session()
+        for n in range(30):
+            s.user(f"number {n}")
+        id = s.id
+    (hit,) = values("search", "number 11")
+    opened = values("search", "number 11", "--open", "1")
+    assert [one["seq"] for one in opened] == list(range(hit["seq"] - 3, hit["seq"] + 4))
+    told = run("search", "number 11", "--open", "1").stdout
+    assert "▶ #12 user" in told
+    assert "… 8 earlier entries; --around N shows more" in told
+    assert "later entries" in told
+    assert told == run("show", id, "--at", "12", "--around", "3").stdout
+    alone = values("show", id, "--at", "12", "--around", "0")
+    assert [one["seq"] for one in alone] == [12]
+    assert "name it with --at" in run("show", id, "--around", "3").stderr
 
 
 def test_what_was_found_is_marked_and_in_sight() -> None:

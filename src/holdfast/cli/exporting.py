@@ -54,8 +54,7 @@ def export(
         raise Misuse("--json tells of the file that was written; say -o FILE")
     with asked.open() as hf:
         opened = drive(hf.engine.session(find(hf, session).id))
-        exporting = Exporting(opened, format, model=model, raw=raw)
-        exporting.boundaries = boundaries
+        exporting = Exporting(opened, format, model=model, raw=raw, boundaries=boundaries)
         written(drive_all(exporting.chunks()), output)
     tell(asked, format, output, exporting.fidelity)
 

@@ -32,14 +32,8 @@ def handoff(asked: Asked, session: str, target: str, output: str, model: str, ra
     Its live window, ledger and summary are laid where that program looks for sessions, and the
     command that goes on is printed. The session itself stays as it is.
     """
-    from holdfast.engine.handing import hand_over
-    from holdfast.engine.threaded import drive
-
     with asked.open() as hf:
-        found = find(hf, session)
-        where = found.directory or os.getcwd()
-        opened = drive(hf.engine.session(found.id))
-        handed = drive(hand_over(opened, target, directory=where, model=model, raw=raw))
+        handed = hf.hand_over(find(hf, session).id, target, model=model, raw=raw)
     if target == "markdown":
         from holdfast.cli.exporting import tell, written
 

@@ -24,9 +24,14 @@ STEP = 1000
 NARROWEST = 24
 """Columns that a snippet has at least."""
 
+AROUND = 3
+"""How many entries are shown on either side of one that is opened."""
+
+HEADING = ("", "session", "entry", "when", "role")
+
 
 @click.command()
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @click.option("--session", metavar="SESSION", default="", shell_complete=completed,
               help="Only in this session.")  # fmt: skip
 @click.option("--project", metavar="PATH", default="", help="Only in this project, or its name.")
@@ -47,14 +52,22 @@ NARROWEST = 24
               help="The second so many, the third…")  # fmt: skip
 @click.option("--open", "opened", metavar="N", type=click.IntRange(1), help="Show what is around "
               "the one of this number.")  # fmt: skip
+@click.option("--live", is_flag=True, help="Search while you type; Enter opens what was found.")
 @common
 def search(
-    asked: Asked, query: tuple[str, ...], limit: int, page: int, opened: int | None, **given: Any
-) -> None:
+    asked: Asked, query: tuple[str, ...], limit: int, page: int, opened: int | None, live: bool,
+    **given: Any,
+) -> None:  # fmt: skip
     """Find what was said: every word of QUERY, in any session."""
     from holdfast.cli.terminal import emit, say
+    from holdfast.errors import Misuse
 
     words = " ".join(query)
+    if live:
+        _live(asked, words, given)
+        return
+    if not query:
+        raise Misuse("search for what? give a word, or say --live and type it")
     with asked.open() as hf:
         where = narrowed(hf, given)
         catch_up(hf, meaning=given["meaning"])
@@ -70,6 +83,19 @@ def search(
             say(f"Nothing {'more ' if first else ''}is found for {words!r}.")
     if hits and opened is not None:
         show_around(asked, hits[0])
+
+
+def _live(asked: Asked, words: str, given: dict[str, Any]) -> None:
+    """What is found while somebody types; what they choose is opened."""
+    from holdfast.cli.live import check, choose
+
+    check()
+    with asked.open() as hf:
+        where = narrowed(hf, given)
+        catch_up(hf, meaning=given["meaning"])
+        hit = choose(hf, words, where, meaning=given["meaning"])
+    if hit:
+        show_around(asked, hit)
 
 
 def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
@@ -89,12 +115,13 @@ def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
 
 
 def show_around(asked: Asked, hit: Hit) -> None:
-    """The session at what was found, as `holdfast show` has it."""
+    """What was found with what was said before and behind it, as `holdfast show` has it."""
     from holdfast.cli.show import show
 
     click.get_current_context().invoke(
-        show, session=hit.session, at=str(hit.seq), store=asked.store, as_json=asked.json
-    )
+        show, session=hit.session, at=str(hit.seq), around=AROUND, store=asked.store,
+        as_json=asked.json,
+    )  # fmt: skip
 
 
 def catch_up(hf: Holdfast, *, meaning: bool = False) -> None:
@@ -130,25 +157,18 @@ def draw(hf: Holdfast, hits: tuple[Hit, ...], first: int, following: int) -> Non
     print_table(table(hits, short, first, screen.width if screen.is_terminal else 0))
     best = hits[0]
     more = f" · more with --page {following}" if following else ""
-    hint(f"Open one with  holdfast show {short[best.session]} --at {best.seq}{more}")
+    place = f"{short[best.session]} --at {best.seq} --around {AROUND}"
+    hint(f"Open one with  holdfast show {place}{more}")
 
 
 def table(hits: tuple[Hit, ...], short: dict[str, str], first: int, width: int) -> Table:
     """Hits as rows; what was said takes what room is left of a terminal, in a pipe all it needs."""
     from rich.table import Table
 
-    from holdfast.cli.terminal import NOTHING
-    from holdfast.cli.wording import ago, number
-
     made = Table(box=None, pad_edge=False, expand=bool(width), header_style="dim",
                  padding=(0, 2, 0, 0))  # fmt: skip
-    rows = [
-        (number(first + place), short[hit.session], number(hit.seq), ago(hit.created),
-         hit.role or hit.kind or NOTHING)
-        for place, hit in enumerate(hits, 1)
-    ]  # fmt: skip
-    heading = ("", "session", "entry", "when", "role")
-    for name in heading:
+    rows = places(hits, short, first)
+    for name in HEADING:
         right = name in ("", "entry")
         made.add_column(
             name,
@@ -157,11 +177,23 @@ def table(hits: tuple[Hit, ...], short: dict[str, str], first: int, width: int) 
             justify="right" if right else "left",
         )
     made.add_column("what was said", ratio=1 if width else None, no_wrap=True)
-    taken = sum(2 + max(map(len, column)) for column in zip(heading, *rows, strict=True))
+    taken = sum(2 + max(map(len, column)) for column in zip(HEADING, *rows, strict=True))
     room = max(width - taken, NARROWEST) if width else 0
     for hit, row in zip(hits, rows, strict=True):
         made.add_row(*row, highlighted(hit, room))
     return made
+
+
+def places(hits: tuple[Hit, ...], short: dict[str, str], first: int) -> list[tuple[str, ...]]:
+    """Where each hit is, when it was said and by whom: the columns of HEADING."""
+    from holdfast.cli.terminal import NOTHING
+    from holdfast.cli.wording import ago, number
+
+    return [
+        (number(first + place), short[hit.session], number(hit.seq), ago(hit.created),
+         hit.role or hit.kind or NOTHING)
+        for place, hit in enumerate(hits, 1)
+    ]  # fmt: skip
 
 
 def highlighted(hit: Hit, room: int = 0) -> Text:

@@ -30,9 +30,14 @@ MOST, SCREENFUL = 200, 50
 @click.option("--at", metavar="ENTRY", default="", help="As it was at an entry: its id or number.")
 @click.option("--last", metavar="N", type=click.IntRange(0), default=None,
               help="Only the newest N entries of that; 0 shows all.")  # fmt: skip
+@click.option("--around", metavar="N", type=click.IntRange(0), default=None,
+              help="With --at: N entries before that one and N behind it.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Long texts in full, as when piped.")
 @common
-def show(asked: Asked, session: str, whole: bool, at: str, last: int | None, full: bool) -> None:
+def show(
+    asked: Asked, session: str, whole: bool, at: str, last: int | None, around: int | None,
+    full: bool,
+) -> None:  # fmt: skip
     """Show the window of a session: what its markers leave visible.
 
     A terminal shows the end of a long one, unless --last says how much.
@@ -43,6 +48,9 @@ def show(asked: Asked, session: str, whole: bool, at: str, last: int | None, ful
     with asked.open() as hf:
         opened = hf.session(find(hf, session).id)
         view = _view(opened, at)
+        if around is not None:
+            _show_around(asked, opened, view, around if at else None, full=full or not screen)
+            return
         look = Look(view)
         many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
         entries, look.earlier = _chosen(opened, view, many, whole=whole)
@@ -66,6 +74,31 @@ def _view(session: BlockingSession, at: str) -> View:
             f"`holdfast show {session.id} --all` lists them"
         )
     return session.view(at)
+
+
+def _show_around(
+    asked: Asked, session: BlockingSession, at: View, many: int | None, *, full: bool
+) -> None:
+    """Some of the log about an entry, whether or not it is in the window now."""
+    from holdfast.cli.terminal import emit
+    from holdfast.engine.load import pages
+    from holdfast.engine.threaded import drive_all
+    from holdfast.errors import Misuse
+    from holdfast.model.span import Span
+
+    if many is None:
+        raise Misuse("around which entry? name it with --at")
+    look, head = Look(session.view()), session.info.head
+    look.place = at.last
+    near = Span(max(at.last - many, 1), min(at.last + many, head))
+    look.earlier, look.later = near.first - 1, head - near.last
+    found = drive_all(pages(session.store.log, session.id, (near,)))
+    steps = stepwise(chain.from_iterable(found))
+    if not asked.json:
+        _draw(session.info, look, steps, whole=True, full=full)
+        return
+    for entry, states in steps:
+        emit(look.as_value(entry, states))
 
 
 def _how_many(session: BlockingSession, view: View, *, whole: bool) -> int:
@@ -127,6 +160,8 @@ class Look:
         self.tokens = self.messages = self.summaries = self.covered = 0
         self.earlier = 0
         """How many entries come before those that are shown."""
+        self.later = self.place = 0
+        """How many come behind them, and the one that was asked for; 0 where none was."""
         self._firsts = [span.first for span in view.seen]
         self._standing = frozenset(view.folded.summaries)
         self._cleared: dict[int, set[int]] = {}
@@ -229,7 +264,8 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
             yield Piece(f"pinned · {pin.fact or pin.path}", "magenta", 0)
     if look.earlier:
         yield Piece("", indent=0)
-        yield Piece(f"… {many(look.earlier, 'earlier entry')}; --last 0 shows all", "dim", 0)
+        more = "--around N shows more" if look.place else "--last 0 shows all"
+        yield Piece(f"… {many(look.earlier, 'earlier entry')}; {more}", "dim", 0)
 
 
 def _whence(session: Session) -> str:
@@ -256,9 +292,9 @@ def told(entry: Entry, look: Look, states: dict[str, ToolState], *, whole: bool)
         "unfinished" if entry.completed is None and body.role == "assistant" else "",
         "not in the window" if covered else "",
     )
-    yield Piece(
-        " · ".join(filter(None, facts)), "dim" if covered else ROLES.get(body.role, "bold"), 0
-    )
+    here = "▶ " if entry.seq == look.place else ""
+    style = "dim" if covered and not here else ROLES.get(body.role, "bold")
+    yield Piece(here + " · ".join(filter(None, facts)), style, 0)
     yield from parts_of(entry, states, look.cleared(entry))
 
 
@@ -271,7 +307,8 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
 
     body = entry.body
     assert not isinstance(body, Message)
-    yield Piece(f"#{entry.seq}  {marker(body)}", "magenta", 0)
+    here = "▶ " if entry.seq == look.place else ""
+    yield Piece(f"{here}#{entry.seq}  {marker(body)}", "magenta", 0)
     if isinstance(body, Summary | Clear):
         if facts := one_line(details(body)):
             yield Piece(facts, "dim", 4, body=True)
@@ -290,8 +327,11 @@ def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[
     from holdfast.model.span import Span
 
     yield Piece("", indent=0)
+    if look.later:
+        yield Piece(f"… {many(look.later, 'later entry')}", "dim", 0)
+        yield Piece("", indent=0)
     facts = (
-        f"{'shown' if look.earlier else 'window'}: {many(look.messages, 'message')}",
+        f"{'shown' if look.place or look.earlier else 'window'}: {many(look.messages, 'message')}",
         many(look.summaries, "summary") if look.summaries else "",
         f"about {many(look.tokens, 'token')} by estimate",
         f"{many(look.covered, 'message')} outside it" if look.covered else "",

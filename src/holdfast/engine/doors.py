@@ -43,6 +43,8 @@ from holdfast.ports import Catalogue, Counter, Store, Telemetry
 
 if TYPE_CHECKING:
     from holdfast.core.stats import Stats
+    from holdfast.engine.exporting import Exported
+    from holdfast.engine.handing import Handed
     from holdfast.engine.stats import By as Apart
 
 
@@ -169,6 +171,47 @@ class Holdfast:
     ) -> Iterator[Imported]:
         """Find transcripts and import them, one after the other; what each has brought."""
         return drive_all(self.engine.import_from(*paths, agents=agents))
+
+    def export(
+        self,
+        id: str,
+        to: str = "portable",
+        *,
+        file: str | PathLike[str] = "",
+        model: str = "",
+        raw: bool = False,
+        boundaries: bool = False,
+    ) -> Exported:
+        """A session in another form: portable, markdown, html, claude-code, codex, anthropic, …
+
+        With `file` it is written there too, all of it or nothing, for its owner alone. `model` is
+        whom a window is for. Secrets are masked unless it is `raw`. With `boundaries` a portable
+        session is followed by its compactions on lines of their own.
+        """
+        made = self.engine.export(
+            id, to, file=file, model=model, raw=raw, boundaries=boundaries
+        )  # fmt: skip
+        return drive(made)
+
+    def hand_over(
+        self,
+        id: str,
+        to: str,
+        *,
+        home: str | PathLike[str] = "",
+        directory: str | PathLike[str] = "",
+        model: str = "",
+        raw: bool = False,
+    ) -> Handed:
+        """What `claude-code`, `codex`, `chat` or whoever reads `markdown` needs to go on with it.
+
+        With `home`, the directory that the program keeps its things in, the session is laid where
+        it looks for it. `directory` is where the work is, if the session does not say.
+        """
+        handed = self.engine.hand_over(
+            id, to, home=home, directory=directory, model=model, raw=raw
+        )  # fmt: skip
+        return drive(handed)
 
     def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

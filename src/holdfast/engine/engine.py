@@ -19,7 +19,7 @@ from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.engine.watch import Watch
 from holdfast.errors import Ambiguous, Misuse, Unknown
-from holdfast.files import project_root
+from holdfast.files import project_root, write_atomic
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.message import Message, Text
@@ -31,6 +31,8 @@ from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
 if TYPE_CHECKING:
     from holdfast.core.stats import Stats
+    from holdfast.engine.exporting import Exported
+    from holdfast.engine.handing import Handed
     from holdfast.engine.stats import By as Apart
 
 SHORTEST_PREFIX = 6
@@ -287,6 +289,54 @@ class Engine:
         """Find transcripts and import them, one after the other; what each has brought."""
         async for report in self.import_sources(await self.transcripts(*paths, agents=agents)):
             yield report
+
+    async def export(
+        self,
+        id: str,
+        to: str = "portable",
+        *,
+        file: str | PathLike[str] = "",
+        model: str = "",
+        raw: bool = False,
+        boundaries: bool = False,
+    ) -> Exported:
+        """A session in another form: portable, markdown, html, claude-code, codex, anthropic, …
+
+        With `file` it is written there too, all of it or nothing, for its owner alone. `model` is
+        whom a window is for. Secrets are masked unless it is `raw`. With `boundaries` a portable
+        session is followed by its compactions on lines of their own.
+        """
+        from holdfast.engine.exporting import Exporting, exported
+
+        session = await self.session(id)
+        made = await exported(Exporting(session, to, model=model, raw=raw, boundaries=boundaries))
+        if file:
+            await self.aside(lambda: write_atomic(file, made.data))
+        return made
+
+    async def hand_over(
+        self,
+        id: str,
+        to: str,
+        *,
+        home: str | PathLike[str] = "",
+        directory: str | PathLike[str] = "",
+        model: str = "",
+        raw: bool = False,
+    ) -> Handed:
+        """What `claude-code`, `codex`, `chat` or whoever reads `markdown` needs to go on with it.
+
+        With `home`, the directory that the program keeps its things in, the session is laid where
+        it looks for it. `directory` is where the work is, if the session does not say.
+        """
+        from holdfast.engine.handing import hand_over, put
+
+        session = await self.session(id)
+        where = session.info.directory or str(Path(directory).absolute())
+        handed = await hand_over(session, to, directory=where, model=model, raw=raw)
+        if home and handed.name:
+            await self.aside(lambda: put(handed, Path(home)))
+        return handed
 
     async def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.secrets import masked
@@ -56,17 +57,36 @@ CONVERSATION = frozenset({"pins", "kept", "summary", "history", "current"})
 SURROUNDINGS = "the system prompt, instructions and tools: the program has its own"
 
 
+class Exported(Struct, frozen=True, kw_only=True):
+    """A session in another form, and what that carries of it."""
+
+    data: bytes
+    fidelity: Fidelity
+
+
+async def exported(exporting: Exporting) -> Exported:
+    """A whole export at once."""
+    data = b"".join([chunk async for chunk in exporting.chunks()])
+    return Exported(data=data, fidelity=exporting.fidelity)
+
+
 class Exporting:
     """One session on its way out."""
 
     def __init__(
-        self, session: OpenSession, format: str, *, model: str = "", raw: bool = False
+        self,
+        session: OpenSession,
+        format: str,
+        *,
+        model: str = "",
+        raw: bool = False,
+        boundaries: bool = False,
     ) -> None:
         if format not in FORMATS:
             raise Misuse(f"there is no export to {format!r}; there are {', '.join(FORMATS)}")
         self._session, self._format = session, format
         self._model, self._raw = model, raw
-        self.boundaries = False
+        self.boundaries = boundaries
         """Whether each compaction is to have a line of its own, behind the session."""
         self.fidelity = Fidelity(carried=())
         """What was carried, once everything is read."""

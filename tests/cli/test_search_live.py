@@ -1,0 +1,100 @@
+"""`holdfast search --live` in a real terminal: typed in tmux, read from its screen."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import holdfast
+from tests.cli.running import run
+from tools.tmux import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    if not shutil.which("tmux"):
+        pytest.skip("tmux is not installed")
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="claude-sonnet-4-6", directory=tmp_path)
+        for n in range(40):
+            s.user(f"question {n} about the reef \x1b[2J漢字" + " word" * 60)
+        s.user("The walrus sleeps.")
+        s.append(holdfast.assistant("A walrus wakes up, and swims away."))
+        s.user("Thank you.")
+    made = Terminal(tmp_path, "http://127.0.0.1:9", rows=24)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def seen(terminal: Terminal, words: str) -> str:
+    terminal.wait(words)
+    return terminal.screen(past=False)
+
+
+def test_what_is_found_follows_what_is_typed(terminal: Terminal) -> None:
+    terminal.run("search", "--live")
+    seen(terminal, "Type what is to be found.")
+    terminal.letters("wal")
+    both = seen(terminal, "walrus sleeps")
+    assert "walrus wakes" in both
+    terminal.letters("rus wake")
+    while "sleeps" in (one := terminal.screen(past=False)):
+        time.sleep(0.05)
+    assert "search> walrus wake" in one
+    assert "walrus wakes" in one
+    terminal.letters("x")
+    seen(terminal, "Nothing is found.")
+    terminal.press("BSpace")
+    terminal.wait("walrus wakes")
+    terminal.press("Escape")
+    while "search>" in terminal.screen(past=False):
+        time.sleep(0.05)
+    terminal.type("echo left $?")
+    terminal.wait("left 0")
+
+
+def test_enter_opens_what_was_chosen_with_what_is_around_it(terminal: Terminal) -> None:
+    terminal.run("search", "--live", "walrus")
+    both = seen(terminal, "walrus sleeps")
+    rows = [line for line in both.splitlines() if "walrus " in line and "search>" not in line]
+    assert len(rows) == 2
+    terminal.press("Down")
+    terminal.press("Enter")
+    opened = seen(terminal, "▶ #")
+    chosen = "#41 user" if "sleeps" in rows[1] else "#42 assistant"
+    assert f"▶ {chosen}" in opened
+    assert "Thank you." in opened
+    assert "earlier entries" in terminal.screen()
+
+
+def test_whoever_types_fast_is_waited_for(terminal: Terminal) -> None:
+    terminal.run("search", "--live")
+    terminal.wait("Type what is to be found.")
+    terminal.type("swims")
+    assert "▶ #42 assistant" in seen(terminal, "▶ #")
+
+
+def test_it_fits_and_nothing_that_was_said_acts(terminal: Terminal) -> None:
+    terminal.run("search", "--live", "reef")
+    shown = seen(terminal, "39 about the reef").splitlines()
+    assert shown[0] == "search> reef"
+    assert len(shown) == 24
+    assert shown[-1] == "↑ ↓ choose · Enter opens · Esc leaves"
+    assert sum("reef ␛[2J漢字" in line for line in shown) == 20
+    assert max(map(cell_len, shown)) <= 80
+    assert "claude-sonnet" not in shown[-2]
+    terminal.press("C-c")
+
+
+def test_it_wants_a_terminal() -> None:
+    refused = run("search", "--live", "x")
+    assert refused.exit_code == 1
+    assert "--live needs a terminal" in refused.stderr
+    missing = run("search")
+    assert missing.exit_code == 1
+    assert "give a word, or say --live" in missing.stderr
