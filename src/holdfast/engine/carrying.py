@@ -1,7 +1,8 @@
 """Taking in a session that was exported whole: its entries as they are, once.
 
-Rule 1: the same beginning, by the ids of its entries, is never written again. A file that knows
-        more adds to the session; one that parts from it becomes a fork.
+Rule 1: the same beginning is never written again: the same ids, or what was imported from the same
+        file elsewhere. A file that knows more adds to the session; one that parts from it becomes
+        a fork.
 Rule 2: what follows from the entries is computed, whatever the file says of it.
 Rule 3: nothing in the file is believed that could not have been written here.
 """
@@ -20,9 +21,21 @@ from holdfast.core.secrets import redacted
 from holdfast.core.sound import sound
 from holdfast.engine import load
 from holdfast.engine.ledgers import unpacked
+from holdfast.engine.prints import of_entry
 from holdfast.engine.trail import session_id
 from holdfast.errors import Corrupt, Misuse, Unknown
-from holdfast.model.log import Body, Draft, Entry, Folded, Session, Summary, moved_on
+from holdfast.model.log import (
+    Body,
+    Clear,
+    Draft,
+    Entry,
+    Folded,
+    Notes,
+    Records,
+    Session,
+    Summary,
+    moved_on,
+)
 from holdfast.model.origin import Imported
 from holdfast.model.portable import PortableSession
 from holdfast.model.reply import Call
@@ -99,7 +112,7 @@ class Carrying:
         spans, same = (Span(1, len(self._entries)),), 0
         async for page in load.pages(self._store.log, known.id, spans):
             for entry in page:
-                if entry.id != self._entries[same].id:
+                if not alike(entry, self._entries[same]):
                     return same
                 same += 1
         return same
@@ -166,14 +179,33 @@ class Carrying:
         self._report.compactions += isinstance(entry.body, Summary)
 
     async def _record(self, known: Session) -> None:
-        """Its calls, with what they were given; told again, they are the same rows."""
-        here = known.id == self._told.session.id
-        calls = [replace(call, session=known.id) for call in self._told.calls if here]
-        for data in self._told.given.values() if here else ():
+        """Its calls, with what they were given; told again, they are the same rows.
+
+        A call that is known by its id or by its provider's id of the request stays where it is.
+        """
+        calls = [replace(call, session=known.id) for call in self._told.calls]
+        for data in self._told.given.values():
             await self._store.calls.keep(known.id, data)
+        before = await self._many(known)
         for at in range(0, len(calls), CALLS):
             await self._store.calls.record(*calls[at : at + CALLS])
-        self._report.calls += len(calls)
+        self._report.calls += await self._many(known) - before
+
+    async def _many(self, known: Session) -> int:
+        """How many calls a session has."""
+        own = await self._store.calls.spent(known.id, by=("session",))
+        return sum(one.calls for one in own if one.session == known.id)
+
+
+def alike(known: Entry, told: Entry) -> bool:
+    """Whether an entry is the one that a file tells: by its id, or by all that was imported."""
+    if known.id == told.id:
+        return True
+    if known.created != told.created or type(known.body) is not type(told.body):
+        return False
+    if print := of_entry(known):
+        return print == of_entry(told)
+    return known.body == told.body and isinstance(known.body, Clear | Notes | Records)
 
 
 def checked(told: PortableSession) -> tuple[Entry, ...]:

@@ -1,0 +1,109 @@
+"""A portable file of what is here already: nothing twice, no cost twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.engine.doors import Holdfast
+from holdfast.engine.threaded import drive
+from holdfast.model.log import Session
+from holdfast.model.reply import Usage
+from holdfast.testing.factories import call
+from tests.exporters.carried import exported, imported
+from tests.importers.writing import story, text
+
+
+@pytest.fixture
+def hf(tmp_path: Path) -> Iterator[Holdfast]:
+    with holdfast.open(tmp_path / "store.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Holdfast]:
+    with holdfast.open(tmp_path / "other.db") as opened:
+        yield opened
+
+
+def spent(hf: Holdfast) -> tuple[int, int]:
+    rows = hf.costs("model")
+    return sum(row.calls for row in rows), sum(row.cost for row in rows)
+
+
+def sessions(hf: Holdfast) -> list[Session]:
+    return list(hf.every_session())
+
+
+def test_what_was_imported_elsewhere_from_the_same_file_is_the_same(
+    hf: Holdfast, other: Holdfast, tmp_path: Path
+) -> None:
+    told = story()
+    file = told.write(tmp_path / "claude")
+    for store in (hf, other):
+        list(store.import_from(file))
+    (session,) = sessions(hf)
+    before = spent(other)
+    assert before[1] > 0
+    report = imported(other, exported(hf.session(session.id), raw=True), tmp_path)
+    assert (report.entries, report.calls, report.troubles) == (0, 0, 0)
+    assert [one.id for one in sessions(other)] == [session.id]
+    assert spent(other) == before
+
+
+def test_what_it_knows_more_is_added_once(hf: Holdfast, other: Holdfast, tmp_path: Path) -> None:
+    told = story()
+    list(other.import_from(told.write(tmp_path / "claude")))
+    told.user("And then?")
+    told.reply("msg_more", text("No more."))
+    file = told.write(tmp_path / "claude")
+    list(hf.import_from(file))
+    (session,) = sessions(hf)
+    report = imported(other, exported(hf.session(session.id), raw=True), tmp_path)
+    assert (report.entries, report.calls) == (2, 1)
+    assert [one.id for one in sessions(other)] == [session.id]
+    assert spent(other) == spent(hf)
+    list(other.import_from(file))
+    assert spent(other) == spent(hf)
+    assert len(sessions(other)) == 1
+
+
+def test_a_fork_brings_the_calls_that_are_not_here(
+    hf: Holdfast, other: Holdfast, tmp_path: Path
+) -> None:
+    session = hf.session(model="gpt-5.1")
+    session.user("Mend the roof.")
+    first = call(
+        session.id, id="first", request="r1", provider="openai", cost=5, usage=Usage(input=9)
+    )
+    drive(hf.engine.store.calls.record(first))
+    imported(other, exported(session, raw=True), tmp_path)
+    other.session(session.id).user("And the wall.")
+    session.user("Paint it.")
+    for id, request in (("second", "r2"), ("first again", "r1")):
+        one = call(
+            session.id, id=id, request=request, provider="openai", cost=7, usage=Usage(input=9)
+        )
+        drive(hf.engine.store.calls.record(one))
+    data = exported(session, raw=True)
+    for many in (1, 0):
+        assert imported(other, data + b"\n" * many, tmp_path).calls == many
+        assert len(sessions(other)) == 2
+        assert spent(other) == spent(hf)
+
+
+def test_the_same_request_under_another_name_is_one_call(
+    hf: Holdfast, other: Holdfast, tmp_path: Path
+) -> None:
+    for store, id in ((hf, "here"), (other, "there")):
+        session = store.session(model="gpt-5.1")
+        session.user("Mend the roof.")
+        used = Usage(input=9, output=2)
+        one = call(session.id, id=id, request="r1", provider="openai", cost=5, usage=used)
+        drive(store.engine.store.calls.record(one))
+    (mine,) = sessions(hf)
+    imported(other, exported(hf.session(mine.id), raw=True), tmp_path)
+    assert spent(other) == (1, 5)
