@@ -13,6 +13,7 @@ from holdfast.errors import HoldfastError, Misuse
 
 if TYPE_CHECKING:
     from prompt_toolkit import Application
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
 
     from holdfast.engine.doors import Holdfast
     from holdfast.model.search import Hit, Where
@@ -147,11 +148,11 @@ class Live:
         hits = self._finding.hits
         return hits[self._chosen] if self._chosen < len(hits) else None
 
-    def _shown(self) -> list[tuple[str, str]]:
+    def _shown(self) -> StyleAndTextTuples:
         """The heading and the hits, the chosen one turned about; or why there are none."""
         if self._finding.told:
             return [("class:heading", self._finding.told)]
-        made: list[tuple[str, str]] = []
+        made: StyleAndTextTuples = []
         width = self._app.output.get_size().columns
         for place, row in enumerate(self._finding.rows(width)):
             more = " class:chosen" if place == self._chosen + 1 else ""
@@ -159,7 +160,7 @@ class Live:
             made.append(("", "\n"))
         return made
 
-    def _below(self) -> list[tuple[str, str]]:
+    def _below(self) -> StyleAndTextTuples:
         """What the chosen hit is from, and what can be pressed."""
         from holdfast.cli.terminal import one_line
         from holdfast.cli.wording import path

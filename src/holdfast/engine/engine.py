@@ -332,7 +332,7 @@ class Engine:
         from holdfast.engine.handing import hand_over, put
 
         session = await self.session(id)
-        where = session.info.directory or str(Path(directory).absolute())
+        where = session.info.directory or _places(directory or ".")[0]
         handed = await hand_over(session, to, directory=where, model=model, raw=raw)
         if home and handed.name:
             await self.aside(lambda: put(handed, Path(home)))
