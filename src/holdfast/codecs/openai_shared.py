@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any, cast
 
@@ -30,7 +30,7 @@ from holdfast.model.message import (
 )
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Usage
-from holdfast.model.window import Block, Tool
+from holdfast.model.window import Block, Options, Tool
 
 Fields = dict[str, Any]
 
@@ -173,6 +173,20 @@ def spoken(block: Block) -> str:
 def free_text(tools: tuple[Tool, ...]) -> frozenset[str]:
     """The names of the tools that take free text."""
     return frozenset(tool.name for tool in tools if tool.kind == "custom")
+
+
+def toolbox(
+    made: list[Fields], options: Options, choice: Callable[[str, list[Fields]], str | Fields]
+) -> Fields:
+    """The tools and how they may be used; nothing where there are none."""
+    if not made:
+        return {}
+    box: Fields = {"tools": made}
+    if options.tool_choice:
+        box["tool_choice"] = choice(options.tool_choice, made)
+    if options.parallel_tools is not None:
+        box["parallel_tool_calls"] = options.parallel_tools
+    return box
 
 
 def cache_key(key: str) -> str:

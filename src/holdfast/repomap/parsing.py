@@ -130,4 +130,6 @@ def _tools(language: str) -> tuple[Parser, Query]:
 
 
 def _query_text(language: str) -> str:
-    return (files("holdfast.repomap") / "queries" / f"{language}.scm").read_text("utf-8")
+    queries = files("holdfast.repomap") / "queries"
+    names = ("typescript", "tsx") if language == "tsx" else (language,)  # the one, and elements
+    return "".join([(queries / f"{name}.scm").read_text("utf-8") for name in names])

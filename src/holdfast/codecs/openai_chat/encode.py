@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.codecs.openai_chat.messages import Writer
-from holdfast.codecs.openai_shared import Fields, cache_key
+from holdfast.codecs.openai_shared import Fields, cache_key, toolbox
 from holdfast.model.profile import Profile
 from holdfast.model.window import Options, Tool, Window
 
@@ -28,7 +28,8 @@ def request(
         "model": window.model,
         "messages": Writer(window, profile, provider).messages(),
     }
-    made |= toolbox(window.tools, options, provider)
+    tools = [spec for entry in window.tools if (spec := tool(entry, provider))]
+    made |= toolbox(tools, options, choice)
     if options.effort:
         made["reasoning_effort"] = options.effort
     if most := options.max_tokens or window.budget.output:
@@ -39,19 +40,6 @@ def request(
     if options.cache and options.cache_key and provider == "openai":
         made["prompt_cache_key"] = cache_key(options.cache_key)
     return made | options.extra
-
-
-def toolbox(tools: tuple[Tool, ...], options: Options, provider: str) -> Fields:
-    """The tools and how they may be used; nothing where there are none."""
-    made = [spec for entry in tools if (spec := tool(entry, provider))]
-    if not made:
-        return {}
-    box: Fields = {"tools": made}
-    if options.tool_choice:
-        box["tool_choice"] = choice(options.tool_choice, made)
-    if options.parallel_tools is not None:
-        box["parallel_tool_calls"] = options.parallel_tools
-    return box
 
 
 def tool(entry: Tool, provider: str) -> Fields | None:

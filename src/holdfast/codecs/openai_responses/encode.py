@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.codecs.openai_responses.items import Writer
-from holdfast.codecs.openai_shared import Fields, cache_key, objects, prompt, spoken
+from holdfast.codecs.openai_shared import Fields, cache_key, objects, prompt, spoken, toolbox
 from holdfast.model.profile import Profile
 from holdfast.model.window import Options, Tool, Window
 
@@ -28,7 +28,8 @@ def request(
         made["instructions"] = told
     named = stored if ids is None else ids
     made["input"] = Writer(window, profile, provider, ids=named, stored=stored).items()
-    made |= toolbox(window.tools, options, provider)
+    tools = [spec for entry in window.tools if (spec := tool(entry, provider))]
+    made |= toolbox(tools, options, choice)
     if options.effort:
         made["reasoning"] = {"effort": options.effort}
     made["store"] = False
@@ -56,19 +57,6 @@ def compactions(edits: dict[str, Any]) -> list[Fields]:
     """The server's own compaction, the one entry the API knows, alone or in a list of `edits`."""
     entries = objects(edits.get("edits")) or [edits]
     return [entry for entry in entries if entry.get("type") == "compaction"]
-
-
-def toolbox(tools: tuple[Tool, ...], options: Options, provider: str) -> Fields:
-    """The tools and how they may be used; nothing where there are none."""
-    made = [spec for entry in tools if (spec := tool(entry, provider))]
-    if not made:
-        return {}
-    box: Fields = {"tools": made}
-    if options.tool_choice:
-        box["tool_choice"] = choice(options.tool_choice, made)
-    if options.parallel_tools is not None:
-        box["parallel_tool_calls"] = options.parallel_tools
-    return box
 
 
 def tool(entry: Tool, provider: str) -> Fields | None:
