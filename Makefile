@@ -81,11 +81,20 @@ bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
 	$(call say,benchmarks)
 	@.venv-bench/bin/python -m bench
 
-# Real agents, for tests/agents; npm fetches them, at the versions of tests/agents/package.json.
+# Real agents, and what else reads their sessions, for tests/agents: npm and pip fetch them, at the
+# versions of tests/agents. Aider pins all it needs, so it has an environment of its own; it wants a
+# Python below 3.13.
+OLDER   := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 13))
+AIDERS  ?= $(shell for p in python3.12 python3.11 python3 python; do \
+             if $$p -c '$(OLDER)' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
 agents:  ## install the real agents that the strict server is tried with
 	$(call say,agents)
 	@mkdir -p .agents && cp tests/agents/package.json .agents/
 	@npm install --prefix .agents --no-package-lock --no-audit --no-fund --loglevel=error
+	@if [ -z "$(AIDERS)" ]; then echo 'left out: Aider and agentsview, which need Python 3.11 or 3.12 on PATH'; \
+	else test -x .agents/python/bin/python || $(AIDERS) -m venv --clear .agents/python; \
+	  $(call pip,.agents/python) -r tests/agents/requirements.txt; fi
 
 # What the chat shows in tmux, as SVG for the README.
 pictures: $(VENV)/.installed  ## take the pictures of the terminal again

@@ -14,7 +14,8 @@ from holdfast.testing import StrictServer
 from holdfast.testing.strict import Asked
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ROOT / ".agents" / "node_modules" / ".bin"
+AGENTS = ROOT / ".agents"
+PLACES = (AGENTS / "node_modules" / ".bin", AGENTS / "python" / "bin")
 SECONDS = 120
 NOWHERE = "http://127.0.0.1:9"
 """A proxy that is not there: whatever an agent sends to the network ends here."""
@@ -54,7 +55,7 @@ class Place(NamedTuple):
             "NO_PROXY": "127.0.0.1,localhost",
         }
         running = subprocess.Popen(
-            [str(PROGRAMS / program), *arguments],
+            [str(installed(program)), *arguments],
             cwd=self.work,
             env=surroundings | environment,
             stdin=subprocess.DEVNULL,
@@ -83,9 +84,14 @@ class Played(NamedTuple):
         return [asked for asked in self.server.asked if asked.endpoint == "create"]
 
 
+def installed(program: str) -> Path | None:
+    """Where `make agents` has put a program; None where it has not."""
+    return next((place / program for place in PLACES if (place / program).exists()), None)
+
+
 def needs(program: str) -> None:
     """Skip a test whose program is not installed."""
-    if not (PROGRAMS / program).exists():
+    if installed(program) is None:
         pytest.skip(f"{program} is not installed here: run `make agents` to try the real one")
 
 

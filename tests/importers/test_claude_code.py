@@ -201,3 +201,30 @@ def test_context_that_was_attached_is_told_and_is_nobody_s_request(
     assert words(only(hf)) == ["Read it.", "x = 1", "And b.py."]
     _, context, queued = [part for part in parts(only(hf)) if isinstance(part, Text)]
     assert (context.scaffold, queued.scaffold) == ("system-reminder", "")
+
+
+def test_an_attachment_that_says_what_it_became_is_told_so(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Go.")
+    told.add("attachment", attachment={"type": "date", "date": "2026-01-02"},
+             rendered=[{"content": "It is Friday."}, {"content": [text("And late.")]}])  # fmt: skip
+    told.add("attachment", attachment={"type": "model", "text": "old words"},
+             rendered=[{"content": "You are a model."}, "nobody", {"content": 7}])  # fmt: skip
+    bring(hf, told.write(tmp_path / "p"))
+    assert words(only(hf)) == ["Go.", "It is Friday. And late.", "You are a model."]
+    context = [part for part in parts(only(hf)) if isinstance(part, Text)][1:]
+    assert {part.scaffold for part in context} == {"system-reminder"}
+
+
+def test_a_session_is_where_its_first_record_with_a_place_says(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.bare(type="queue-operation", sessionId=told.session, operation="enqueue")
+    told.bare(type="mode", sessionId=told.session, mode="default")
+    told.user("Go.")
+    told.bare(type="cost-state", sessionId=told.session, totalCostUSD=0.5)
+    (report,) = bring(hf, told.write(tmp_path / "p"))
+    assert report.problems == ()
+    assert report.kept == {"queue-operation": 1, "mode": 1, "cost-state": 1}
+    assert [one.directory for one in hf.every_session()] == ["/home/me/project"]

@@ -11,7 +11,7 @@ import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.model.reply import Usage
 from tests.importers.looking import bring, calls_of, only
-from tests.importers.rollouts import MODEL, THREAD, Rollout
+from tests.importers.rollouts import MODEL, THREAD, Rollout, tokens
 
 FORK = "019f5ccd-3d12-7ee2-b82d-f7e03a3a0005"
 
@@ -154,3 +154,39 @@ def test_an_archived_copy_is_the_same_session(hf: Holdfast, tmp_path: Path) -> N
     told.uses(100, 0, 10)
     bring(hf, told.write(tmp_path / "sessions"), told.write(tmp_path / "archived_sessions"))
     assert usages(hf) == [Usage(input=100, output=10)]
+
+
+def recorded(told: Rollout, number: int, *used: int) -> None:
+    told.add("token_usage_record", response_id=f"resp_{number}", usage=tokens(*used))
+
+
+def test_a_response_with_a_record_of_its_own_is_a_call_and_totals_are_none(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = talk()
+    told.uses(100, 0, 10)
+    recorded(told, 1, 200, 50, 20, 5)
+    told.uses(200, 50, 20, 5)
+    recorded(told, 2, 900, 0, 30)  # the provider's own compaction: no total holds it
+    told.replies("Done.")
+    (report,) = bring(hf, told.write(tmp_path / "p"))
+    assert report.problems == ()
+    assert usages(hf) == [
+        Usage(input=100, output=10),
+        Usage(input=150, cache_read=50, output=20, reasoning=5),
+        Usage(input=900, output=30),
+    ]
+    assert [call.request for call in calls_of(hf, only(hf))][1:] == ["resp_1", "resp_2"]
+
+
+def test_records_that_a_fork_has_copied_were_paid_for_elsewhere(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = talk(FORK, forked_from_id=THREAD)
+    told.records[1:] = [one | {"timestamp": "2026-01-02T03:00:00.500Z"} for one in told.records[1:]]
+    recorded(told, 1, 200, 0, 20)
+    told.records[-1]["timestamp"] = "2026-01-02T03:00:01.000Z"
+    told.replies("Done.")
+    recorded(told, 2, 300, 0, 30)
+    bring(hf, told.write(tmp_path / "p"))
+    assert usages(hf) == [Usage(input=300, output=30)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.importers.claude_code.blocks import asked, words
-from holdfast.model.message import Message
+from holdfast.importers.claude_code.blocks import asked, shown, words
+from holdfast.model.message import Message, Part
 
 TEXTS = ("content", "snippet", "text", "banner")
 """Where the words of an attachment stand, in the order they are looked for."""
@@ -14,14 +14,29 @@ DEEP = 4
 """How deep its words may lie."""
 
 
-def injected(attachment: dict[str, Any]) -> Message | None:
-    """What the model was told by it; None where nobody can tell from the record."""
+def injected(attachment: dict[str, Any], rendered: Any = None) -> Message | None:
+    """What the model was told by it; None where nobody can tell from the record.
+
+    What the record itself says that it became (`rendered`) counts more than its words.
+    """
     if attachment.get("type") == "queued_command":
         meta = attachment.get("isMeta") is True
         said = asked(attachment.get("prompt"), meta=meta) if attachment.get("prompt") else []
         return said[-1] if said else None
+    if parts := _became(rendered):
+        return Message("user", parts)
     text = next(filter(None, (_words(attachment.get(name), DEEP) for name in TEXTS)), "")
     return Message("user", (words(text, meta=True),)) if text.strip() else None
+
+
+def _became(rendered: Any) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for one in rendered if type(rendered) is list else ():
+        content = one.get("content") if type(one) is dict else None
+        blocks = [{"type": "text", "text": content}] if type(content) is str else content
+        for block in blocks if type(blocks) is list else ():
+            parts += shown(block, True) if type(block) is dict else []
+    return tuple(parts)
 
 
 def _words(value: Any, deep: int) -> str:

@@ -19,10 +19,14 @@ KNOWN = frozenset(
     """
     user assistant system summary file-history-snapshot file-history-delta queue-operation progress
     attachment last-prompt custom-title ai-title agent-name mode permission-mode pr-link
-    worktree-state relocated started result frame-link bridge-session atis-latch
+    worktree-state relocated started result frame-link bridge-session atis-latch tools-used
+    cost-state api-request api-request-shape api-request-blob
     """.split()  # noqa: SIM905
 )
 """The kinds of record that are known, whether or not they have a place in the model."""
+
+EARLY = 1_000
+"""How many records may come before the first that says where the session is."""
 
 _TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"))
 
@@ -89,6 +93,8 @@ class Reading:
         """The line of conversation that a record belongs to; None before there is one."""
         if self._main is None:
             if not (found.text("sessionId") and found.text("type") in KNOWN):
+                return None
+            if not (found.text("uuid") or found.text("cwd")) and len(self._before) < EARLY:
                 return None
             self._main = self._begin(found, *self._name(found))
             return self._main

@@ -257,7 +257,7 @@ class Strand:
     def _attachment(self, found: Found) -> Iterator[Told]:
         attachment = found.table("attachment")
         kind = f"attachment/{_text(attachment.get('type'))}"
-        message = injected(attachment)
+        message = injected(attachment, found.fields.get("rendered"))
         if message is None:
             yield from self._behind(found, kind)
             return

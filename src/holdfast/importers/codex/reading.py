@@ -107,6 +107,8 @@ class Reading:
             payload = {"type": "agent_message", "content": one.text("content")}
             yield Kept(one.whole)
             yield from self._talk.respond(payload, one.time, None)
+        elif one.kind == "token_usage_record":
+            yield from self._recorded(one)
         else:
             if one.kind == "turn_context":
                 self._talk.model = one.text("model") or self._talk.model
@@ -135,10 +137,19 @@ class Reading:
         called = self._meter.told(
             one.payload, one.time, self._copied, provider=talk.provider, model=talk.model
         )
+        if called is None:
+            talk.weighed(self._meter.last)
+        elif not self._meter.recorded:
+            yield called
+
+    def _recorded(self, one: Item) -> Iterator[Told]:
+        talk = self._talk
+        called = self._meter.record(
+            one.payload, one.time, self._copied, provider=talk.provider, model=talk.model
+        )
         if called:
             yield called
-        else:
-            talk.weighed(self._meter.last)
+        yield Kept(one.whole)
 
     def _trigger(self) -> Trigger:
         """Why a compaction came: on somebody's word, where nobody said anything else."""

@@ -20,7 +20,7 @@ RESPONSE = frozenset(
     message agent_message reasoning local_shell_call local_shell_call_output function_call
     function_call_output tool_search_call tool_search_output custom_tool_call
     custom_tool_call_output web_search_call image_generation_call ghost_snapshot compaction
-    compaction_summary compaction_trigger context_compaction
+    compaction_summary compaction_trigger context_compaction additional_tools configuration_update
     """.split()  # noqa: SIM905
 )
 """The items that a model is sent, or sends."""
@@ -45,6 +45,7 @@ KINDS = frozenset(
     """
     session_meta turn_context response_item event_msg compacted world_state state
     inter_agent_communication inter_agent_communication_metadata security_risk_score
+    token_usage_record
     """.split()  # noqa: SIM905
 )
 

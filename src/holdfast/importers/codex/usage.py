@@ -4,6 +4,8 @@ Rule 1: a total that is told again is no further call.
 Rule 2: what has been added since the last total is what was used; where totals begin anew, the
         program's own word on its last call holds.
 Rule 3: totals that a fork has copied from the session it began in were paid for there.
+Rule 4: since 0.166 each response has a record of its own. They count more than the totals, which
+        leave out what the provider's own compaction took; so from the first on they alone count.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from holdfast.importers.codex.records import count, table
+from holdfast.importers.codex.records import count, table, text
 from holdfast.model import wire
 from holdfast.model.reply import Usage
 from holdfast.model.told import Called
@@ -32,6 +34,8 @@ class Meter:
 
     def __init__(self) -> None:
         self._totals: tuple[int, ...] | None = None
+        self.recorded = False
+        """Whether each response is recorded by itself: then totals tell of no call."""
         self.last = 0
         """How many tokens the newest call has processed: how full the window is."""
         self.window = 0
@@ -54,6 +58,23 @@ class Meter:
         return Called(
             usage=_usage(used),
             request=_request(time, model, total or last),
+            started=time,
+            ended=time,
+            provider=provider,
+            model=model,
+        )
+
+    def record(
+        self, payload: dict[str, Any], time: int, copied: int, provider: str, model: str
+    ) -> Called | None:
+        """The call that a response's own record tells of."""
+        used = _buckets(table(payload.get("usage")))
+        self.recorded = self.recorded or any(used)
+        if not any(used) or (copied and time - copied < COPIED):
+            return None
+        return Called(
+            usage=_usage(used),
+            request=text(payload.get("response_id")),
             started=time,
             ended=time,
             provider=provider,

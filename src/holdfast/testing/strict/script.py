@@ -90,6 +90,8 @@ class Asked(Struct, kw_only=True):
     """The rule it broke; empty where it was accepted."""
     refusal: str = ""
     """What it was told then."""
+    told: Answer | None = None
+    """What the script answered it."""
 
 
 Script = Callable[[Asked], "Answer | str"]

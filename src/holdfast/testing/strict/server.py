@@ -220,7 +220,7 @@ class _Visitor(BaseHTTPRequestHandler):
             return self._write(refusal.status, face.error(refusal))
         if route.endpoint == "count":
             return self._write(200, face.counted(self._owner.count(asked)))
-        told = self._owner.play(asked)
+        told = asked.told = self._owner.play(asked)
         cast("_Door", self.server).closing.wait(told.delay)
         if told.status != 200:
             refusal = Refusal(rule="", status=told.status, message=told.error or "failed")
