@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from tests.cli.running import program, run, values
+from tests.cli.running import program, run, terminal, values
 from tests.importers.writing import SESSION, Transcript, story, text
 
 
@@ -54,6 +55,60 @@ def test_a_report_tells_every_problem_with_its_line(tmp_path: Path) -> None:
     assert report["importer"] == "claude-code"
     assert (report["entries"], report["unchanged"], report["troubles"]) == (0, False, 1)
     assert report["kept"]["progress"] == 1
+
+
+def test_what_is_no_transcript_is_named_with_why(tmp_path: Path) -> None:
+    place = tmp_path / "p"
+    story().write(place)
+    (place / "notes.jsonl").write_text('{"hello": "you"}\n')
+    (place / "empty.jsonl").write_bytes(b"")
+    (place / "page.html").write_text("<p>")
+    (place / "link.jsonl").symlink_to(place / "notes.jsonl")
+    told = run("import", str(place)).stdout
+    for name, why in {
+        "notes.jsonl": "it does not begin as the transcripts of any known program do",
+        "empty.jsonl": "it is empty",
+        "page.html": "no known program gives its transcripts such a name",
+        "link.jsonl": "it is a link, and none is followed",
+    }.items():
+        assert f"Left aside: {why}\n  {place / name}\n" in told
+    again = values("import", str(place))
+    aside = {Path(one["path"]).name for one in again if "left_aside" in one}
+    assert aside == {"notes.jsonl", "empty.jsonl", "page.html", "link.jsonl"}
+    assert "left_aside" not in str(values("import", str(place), "--agent", "claude-code"))
+
+
+def test_what_is_read_with_a_transcript_is_not_left_aside(home: Path) -> None:
+    place = home / ".claude" / "projects" / "-home-me-project"
+    story().write(place)
+    notes = place / SESSION / "session-memory" / "summary.md"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("# Title\nRoof\n")
+    (place / "a.png").write_bytes(b"x")
+    for _ in range(2):
+        assert "Left aside" not in run("import").stdout
+        assert not [one for one in values("import") if "left_aside" in one]
+    (place / "strange.jsonl").write_text("{}\n")
+    assert "strange.jsonl" in run("import").stdout
+
+
+def test_a_report_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
+    for n in range(60):
+        told = Transcript(f"5d1a2b3c-0000-4000-8000-{n:012d}")
+        told.user(f"Hello for the time {n}.")
+        if n == 57:
+            told.bare(type="strange", sessionId=told.session)
+        told.write(tmp_path / "p" / f"a-directory-with-a-long-name-{n % 7}")
+    shown = terminal("import", str(tmp_path / "p"))
+    lines = shown.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    header = next(line for line in lines if line.startswith("file "))
+    assert header.split() == ["file", "entries", "compactions", "problems"]
+    rows = [line for line in lines if line.endswith("–") or line.rstrip().endswith(" 1")]
+    assert len(rows) == 40
+    assert any("000000000057.jsonl" in row for row in rows)
+    assert "… 20 files more; --json tells of each" in lines
+    assert "records of kind 'strange' are kept" in " ".join(lines)
 
 
 def test_only_the_program_that_is_named_is_imported(tmp_path: Path) -> None:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from holdfast.engine.importing import Source
     from holdfast.model.origin import Imported
 
-SHOWN = 20
-"""How many problems of one file are shown; --json has a thousand."""
-
 PAUSE = 2.0
 """How long --watch waits before it looks again, in seconds."""
 
@@ -40,23 +37,43 @@ def import_command(
     What was imported before is not imported again; what has been added to it is.
     """
     with asked.open(make=True) as hf:
-        sources = _found(hf, paths, agents)
+        sources, others = _found(hf, paths, agents)
         reports = _brought(hf, sources, asked, fresh=watch)
-        if not asked.json:
-            _summed(reports, sources)
+        _told(asked, reports, others)
         while watch:
             time.sleep(PAUSE)
             for report in hf.import_sources(hf.transcripts(*paths, agents=agents), fresh=True):
                 _news(report, asked)
 
 
-def _found(hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]) -> list[Source]:
+def _found(
+    hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]
+) -> tuple[list[Source], list[Source]]:
+    """The transcripts, and the files that are none: all of them where a place was named.
+
+    In the usual places only what is named as a transcript would be is worth telling.
+    """
+    from holdfast.engine.importing import UNNAMED
     from holdfast.errors import Misuse
 
-    sources = hf.transcripts(*paths, agents=agents)
+    found = hf.transcripts(*paths, agents=agents, others=not agents)
+    sources = [one for one in found if not one.why]
     if not sources and not paths:
         raise Misuse("no transcripts are in the usual places; name a file or a directory")
-    return sources
+    return sources, [one for one in found if one.why and (paths or one.why != UNNAMED)]
+
+
+def _told(asked: Asked, reports: list[Imported], others: list[Source]) -> None:
+    """What was brought, and what was no transcript."""
+    from holdfast.cli.import_report import Report, unread
+    from holdfast.cli.terminal import emit
+
+    left = unread(others, reports)
+    if not asked.json:
+        Report(reports, left).tell()
+        return
+    for one in left:
+        emit({"path": one.path, "left_aside": one.why})
 
 
 def _brought(hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool) -> list[Imported]:
@@ -107,78 +124,8 @@ def as_value(report: Imported) -> dict[str, Any]:
     problems = [
         {"line": one.line, "what": one.what, "severity": one.severity} for one in report.problems
     ]
+    del told["beside"]
     return told | {"problems": problems}
-
-
-def _summed(reports: list[Imported], sources: list[Source]) -> None:
-    """A row for each file that brought something or has a problem, and what it all comes to."""
-    from holdfast.cli.terminal import hint, print_table, say
-    from holdfast.cli.wording import many
-
-    worth = [one for one in reports if one.entries or one.troubles]
-    if worth:
-        print_table(_table(worth))
-        _problems(worth)
-        _kept(worth)
-    unchanged = sum(one.unchanged for one in reports)
-    facts = [
-        many(len(reports), "file"),
-        f"{unchanged:,} unchanged" if unchanged else "",
-        many(len({id for one in worth for id in one.sessions}), "session"),
-        f"{many(sum(one.entries for one in reports), 'entry', 'entries')} new",
-        many(sum(one.compactions for one in reports), "compaction"),
-        many(sum(one.troubles for one in reports), "problem"),
-    ]
-    say(" · ".join(filter(None, facts)))
-    if worth:
-        hint("See them with  holdfast sessions")
-
-
-def _table(reports: list[Imported]) -> Any:
-    from rich.table import Table
-
-    from holdfast.cli.terminal import NOTHING, console, one_line
-    from holdfast.cli.wording import number, path
-
-    whole = not console().is_terminal
-    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    made.add_column("file", no_wrap=True, overflow="ellipsis", ratio=None if whole else 1)
-    made.add_column("program", no_wrap=True)
-    for name in ("entries", "compactions", "calls", "kept", "problems"):
-        made.add_column(name, no_wrap=True, justify="right")
-    for one in reports:
-        made.add_row(
-            one_line(path(one.path)), one.importer, number(one.entries), number(one.compactions),
-            number(one.calls), number(sum(one.kept.values())),
-            number(one.troubles) if one.troubles else NOTHING,
-        )  # fmt: skip
-    return made
-
-
-def _problems(reports: list[Imported]) -> None:
-    from holdfast.cli.terminal import one_line, say
-    from holdfast.cli.wording import path
-
-    for report in reports:
-        for one in report.problems[:SHOWN]:
-            where = f"{path(report.path)}:{one.line}" if one.line else path(report.path)
-            say(one_line(f"{where}: {one.what}"), "red" if one.severity == "damaged" else "yellow")
-        more = report.troubles - min(len(report.problems), SHOWN)
-        if more > 0:
-            say(f"{one_line(path(report.path))}: {more:,} more; --json tells them", "dim")
-
-
-def _kept(reports: list[Imported]) -> None:
-    """Which records have no place in the model, and were kept as they are."""
-    from holdfast.cli.terminal import one_line, say
-
-    kinds: dict[str, int] = {}
-    for report in reports:
-        for kind, count in report.kept.items():
-            kinds[kind] = kinds.get(kind, 0) + count
-    if kinds:
-        told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-        say(one_line(f"Kept as they are, beside what was said: {told}"), "dim")
 
 
 def _news(report: Imported, asked: Asked) -> None:

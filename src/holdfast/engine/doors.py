@@ -153,9 +153,14 @@ class Holdfast:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
         return drive(self.engine.catch_up(limit, meaning=meaning))
 
-    def transcripts(self, *paths: str | PathLike[str], agents: Sequence[str] = ()) -> list[Source]:
-        """Transcripts of other programs: at these paths, or in the usual places if none."""
-        return drive(self.engine.transcripts(*paths, agents=agents))
+    def transcripts(
+        self, *paths: str | PathLike[str], agents: Sequence[str] = (), others: bool = False
+    ) -> list[Source]:
+        """Transcripts of other programs: at these paths, or in the usual places if none.
+
+        With `others` also the files there that are none: `why` says so, and nobody imports them.
+        """
+        return drive(self.engine.transcripts(*paths, agents=agents, others=others))
 
     def import_sources(
         self, sources: Sequence[Source], *, fresh: bool = False

@@ -267,11 +267,14 @@ class Engine:
         )
 
     async def transcripts(
-        self, *paths: str | PathLike[str], agents: Sequence[str] = ()
+        self, *paths: str | PathLike[str], agents: Sequence[str] = (), others: bool = False
     ) -> list[Source]:
-        """Transcripts of other programs: at these paths, or in the usual places if none."""
+        """Transcripts of other programs: at these paths, or in the usual places if none.
+
+        With `others` also the files there that are none: `why` says so, and nobody imports them.
+        """
         places = [Path(path) for path in paths] or list(usual(Path.home(), agents))
-        return await self.aside(lambda: list(find(places, agents)))
+        return await self.aside(lambda: list(find(places, agents, others=others)))
 
     async def import_sources(
         self, sources: Sequence[Source], *, fresh: bool = False

@@ -53,6 +53,10 @@ MOST_FILES = 1_000_000
 RESTED = 10.0
 """A file that was not written for so long holds no half reply, in seconds."""
 
+UNNAMED = "no known program gives its transcripts such a name"
+UNKNOWN = "it does not begin as the transcripts of any known program do"
+LINKED = "it is a link, and none is followed"
+
 DOWN = "ses_"
 """How names begin that count down: the session that another belongs to sorts behind it."""
 
@@ -61,12 +65,14 @@ TRIES = 3
 
 
 class Source(Struct, frozen=True):
-    """A transcript that was found, and who reads it."""
+    """A transcript that was found, and who reads it; or a file that is none."""
 
     importer: str
     root: str
     name: str
     size: int = 0
+    why: str = ""
+    """Why it is none, where nobody reads it."""
 
     @property
     def path(self) -> str:
@@ -82,13 +88,18 @@ def usual(home: Path, wanted: Sequence[str] = ()) -> Iterator[Path]:
                 yield home / place
 
 
-def find(paths: Iterable[str | Path], wanted: Sequence[str] = ()) -> Iterator[Source]:
-    """The transcripts at these paths, whole directories included, each once."""
+def find(
+    paths: Iterable[str | Path], wanted: Sequence[str] = (), *, others: bool = False
+) -> Iterator[Source]:
+    """The transcripts at these paths, whole directories included, each once.
+
+    With `others` also the files that are none, with why.
+    """
     known = [importer(name) for name in wanted or importers()]
     met: set[str] = set()
     for path in paths:
         for source in _at(Path(path), known):
-            if source.path not in met:
+            if source.path not in met and (others or not source.why):
                 met.add(source.path)
                 yield source
 
@@ -99,11 +110,13 @@ def _at(path: Path, known: Sequence[Importer]) -> Iterator[Source]:
         yield from _beneath(place, known)
     elif place.exists():
         root = Root(place.parent)
-        sources = list(_recognised(root, place.name, known, any_name=True))
-        if not sources:
+        source = _recognised(root, place.name, known, any_name=True)
+        if source.why:
             names = ", ".join(one.name for one in known)
-            raise Misuse(f"{path} is no transcript that can be imported; known are {names}")
-        yield from sources
+            raise Misuse(
+                f"{path} is no transcript that can be imported: {source.why}; known are {names}"
+            )
+        yield source
     else:
         raise Unknown("file or directory", str(path), (), "check the path")
 
@@ -113,7 +126,9 @@ def _beneath(place: Path, known: Sequence[Importer]) -> Iterator[Source]:
         root = Root(place)
         for found in root.walk(limit=MOST_FILES, skip=lambda one: one.path.endswith(".git")):
             if found.kind == "file":
-                yield from _recognised(root, found.path, known)
+                yield _recognised(root, found.path, known)
+            elif found.kind == "symlink":
+                yield Source("", str(root.path), found.path, why=LINKED)
     except OSError as why:
         raise Unavailable(
             f"not all of {place} can be read ({why}); check owner and mode, or name what can be"
@@ -122,22 +137,22 @@ def _beneath(place: Path, known: Sequence[Importer]) -> Iterator[Source]:
 
 def _recognised(
     root: Root, name: str, known: Sequence[Importer], *, any_name: bool = False
-) -> Iterator[Source]:
-    """Whose a file is, by its name and its first bytes."""
+) -> Source:
+    """Whose a file is, by its name and its first bytes; or why it is nobody's."""
     taken = [one for one in known if any_name or one.takes(name)]
     if not taken:
-        return
+        return Source("", str(root.path), name, why=UNNAMED)
     try:
         with root.open(name) as file:
             head = file.read(HEAD)
         size = root.stat(name).st_size
-    except (OSError, Unsafe):
-        return
+    except (OSError, Unsafe) as why:
+        return Source("", str(root.path), name, why=f"it cannot be read ({why})")
     for one in taken:
         if one.recognises(head, name):
             above = _above(root, name, one.reach)
-            yield Source(one.name, str(above), str((root.path / name).relative_to(above)), size)
-            return
+            return Source(one.name, str(above), str((root.path / name).relative_to(above)), size)
+    return Source("", str(root.path), name, size, UNKNOWN if head else "it is empty")
 
 
 def _above(root: Root, name: str, reach: int) -> Path:
@@ -185,8 +200,9 @@ class Importing:
         self, material: FileMaterial, report: Imported, again: bool, fresh: bool
     ) -> Imported:
         look = self._engine.store.imports.look
-        if not again and material.same(await look(material.path)):
-            report.unchanged = True
+        looked = await look(material.path)
+        if not again and material.same(looked):
+            report.unchanged, report.beside = True, material.beside(looked)
             return report
         growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
@@ -210,6 +226,7 @@ class Importing:
     ) -> Imported:
         """What was brought; a source that is whole is not read again."""
         report.sessions = tuple(dict.fromkeys(made))
+        report.beside = material.beside(material.look())
         if not made and report.kept:
             nothing = "no conversation is in it; its records stay where they are"
             _trouble(report, Problem(nothing, severity="notice"))
@@ -303,7 +320,7 @@ async def run(
     engine: Engine, sources: Iterable[Source], *, fresh: bool = False
 ) -> AsyncIterator[Imported]:
     """Import these sources, one after the other; what each has brought."""
-    for source in in_order(sources):
+    for source in in_order(one for one in sources if not one.why):
         try:
             yield await Importing(engine, source).run(fresh=fresh)
         except HoldfastError as error:

@@ -120,6 +120,11 @@ class FileMaterial:
             return False
         return look == _looked({name: self._look(name) for name in names})
 
+    def beside(self, look: str) -> tuple[str, ...]:
+        """The paths that were asked for besides the file itself, directories too."""
+        names = [_unquoted(name) for name in look.split(" ")[1:]]
+        return tuple(str(self.root.path / name) for name in names if name != self.name)
+
     def age(self) -> float:
         """How long ago the file was last written, in seconds."""
         try:

@@ -52,5 +52,7 @@ class Imported(Struct, omit_defaults=True, kw_only=True):
     """What was wrong with it, up to a thousand."""
     troubles: int = 0
     """How many there were in all."""
+    beside: tuple[str, ...] = ()
+    """Files and directories that were read, or looked for, besides it."""
     kept: dict[str, int] = {}
     """How many records of each kind have no place in the model and were kept as they are."""

@@ -1,0 +1,205 @@
+"""What an import has brought: a row for each file, every problem, what was kept, what was no
+transcript, and what it all comes to.
+
+A pipe is told everything, with whole paths; a terminal what fits it, beneath a common directory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from holdfast.engine.importing import Source
+    from holdfast.model.origin import Imported
+
+SHOWN = 20
+"""How many problems of one file are shown; --json has a thousand."""
+
+ROWS = 40
+"""How many files a terminal shows: those with problems first, then those that brought most."""
+
+KINDS = 8
+"""How many kinds of records a terminal shows, the most frequent first."""
+
+NAMED = 5
+"""How many files that are no transcripts are named, of those with the same reason."""
+
+WIDE = 100
+"""Columns from which on a terminal is shown every number."""
+
+
+class Report:
+    """How the files of one import are told."""
+
+    def __init__(self, reports: Sequence[Imported], others: Sequence[Source]) -> None:
+        from holdfast.cli.terminal import console
+
+        screen = console()
+        self._width = screen.width if screen.is_terminal else 0
+        self._reports = reports
+        self._worth = [one for one in reports if one.entries or one.troubles]
+        self._others = others
+        paths = [one.path for one in (*self._worth, *others)]
+        self._common = common(paths) if self._width else ""
+
+    def tell(self) -> None:
+        """All of it."""
+        from holdfast.cli.terminal import hint, print_table, say
+        from holdfast.cli.wording import path
+
+        if self._common and (self._worth or self._others):
+            say(f"in {path(self._common)}", "dim")
+        if self._worth:
+            rows = chosen(self._worth, ROWS if self._width else len(self._worth))
+            print_table(self._table(rows))
+            if left := len(self._worth) - len(rows):
+                say(f"… {left:,} files more; --json tells of each", "dim")
+            self._problems()
+            self._kept()
+        self._left_aside()
+        say(self._total())
+        if self._worth:
+            hint("See them with  holdfast sessions")
+
+    def _total(self) -> str:
+        from holdfast.cli.wording import many
+
+        reports = self._reports
+        unchanged = sum(one.unchanged for one in reports)
+        facts = (
+            many(len(reports), "file"),
+            f"{unchanged:,} unchanged" if unchanged else "",
+            many(len({id for one in self._worth for id in one.sessions}), "session"),
+            f"{many(sum(one.entries for one in reports), 'entry', 'entries')} new",
+            many(sum(one.compactions for one in reports), "compaction"),
+            many(sum(one.troubles for one in reports), "problem"),
+        )
+        return " · ".join(filter(None, facts))
+
+    def _named(self, place: str) -> str:
+        from holdfast.cli.terminal import one_line
+        from holdfast.cli.wording import path
+
+        return one_line(os.path.relpath(place, self._common) if self._common else path(place))
+
+    def _table(self, rows: Sequence[Imported]) -> Table:
+        from rich.table import Table
+
+        columns = list(self._columns())
+        made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+        made.add_column("file", no_wrap=True)
+        for name, _ in columns:
+            made.add_column(name, no_wrap=True, justify="left" if name == "program" else "right")
+        cells = [[tell(one) for _, tell in columns] for one in rows]
+        room = self._width
+        for place, (name, _) in enumerate(columns):
+            room -= 2 + max(len(name), *(len(row[place]) for row in cells))
+        for one, row in zip(rows, cells, strict=True):
+            name = self._named(one.path)
+            made.add_row(ending(name, max(room - 2, 16)) if self._width else name, *row)
+        return made
+
+    def _columns(self) -> Iterator[tuple[str, Any]]:
+        """What is told of each file: on a narrow terminal not every number."""
+        from holdfast.cli.terminal import NOTHING
+        from holdfast.cli.wording import number
+
+        everything = not 0 < self._width < WIDE
+        if everything or len({one.importer for one in self._worth}) > 1:
+            yield "program", lambda one: one.importer
+        yield "entries", lambda one: number(one.entries)
+        yield "compactions", lambda one: number(one.compactions)
+        if everything:
+            yield "calls", lambda one: number(one.calls)
+            yield "kept", lambda one: number(sum(one.kept.values()))
+        yield "problems", lambda one: number(one.troubles) if one.troubles else NOTHING
+
+    def _problems(self) -> None:
+        from holdfast.cli.terminal import one_line, say
+
+        for report in self._worth:
+            name = self._named(report.path)
+            for one in report.problems[:SHOWN]:
+                where = f"{name}:{one.line}" if one.line else name
+                style = "red" if one.severity == "damaged" else "yellow"
+                say(one_line(f"{where}: {one.what}"), style)
+            more = report.troubles - min(len(report.problems), SHOWN)
+            if more > 0:
+                say(f"{name}: {more:,} more; --json tells them", "dim")
+
+    def _kept(self) -> None:
+        """Which records have no place in the model, and were kept as they are."""
+        from holdfast.cli.terminal import one_line, say
+
+        kinds: Counter[str] = Counter()
+        for report in self._worth:
+            kinds.update(report.kept)
+        if not kinds:
+            return
+        shown = kinds.most_common(KINDS) if self._width else sorted(kinds.items())
+        told = ", ".join(f"{count:,} {kind}" for kind, count in shown)
+        left = len(kinds) - len(shown)
+        more = f" and {left:,} kinds more; --json tells them" if left else ""
+        say(one_line(f"Kept as they are, beside what was said: {told}{more}"), "dim")
+
+    def _left_aside(self) -> None:
+        """The files that are no transcripts, with why."""
+        from holdfast.cli.terminal import say
+        from holdfast.cli.wording import many
+
+        reasons: dict[str, list[str]] = {}
+        for other in self._others:
+            reasons.setdefault(other.why, []).append(self._named(other.path))
+        for why, names in reasons.items():
+            say(f"Left aside: {why}", "dim")
+            shown = sorted(names)[: NAMED if self._width else len(names)]
+            for name in shown:
+                say(f"  {ending(name, self._width - 2) if self._width else name}", "dim")
+            if left := len(names) - len(shown):
+                say(f"  and {many(left, 'file')} more; --json names them", "dim")
+
+
+def common(paths: Sequence[str]) -> str:
+    """The directory that all files are beneath; empty where that would say nothing."""
+    if not paths:
+        return ""
+    found = os.path.commonpath([os.path.dirname(one) for one in paths])
+    return found if found != os.sep else ""
+
+
+def chosen(reports: Sequence[Imported], most: int) -> list[Imported]:
+    """So many of them, in their order: with problems first, then those that brought most."""
+    order = sorted(range(len(reports)), key=lambda at: (not reports[at].troubles,
+                                                        -reports[at].entries))  # fmt: skip
+    return [reports[at] for at in sorted(order[:most])]
+
+
+def ending(text: str, width: int) -> str:
+    """The end of a line, where files differ, in so many columns."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width:
+        return text
+    while cell_len(text) > width - 1:
+        text = text[1:]
+    return f"…{text}"
+
+
+def unread(others: Sequence[Source], reports: Sequence[Imported]) -> list[Source]:
+    """The files that were read with no transcript either.
+
+    What an importer looks for beside a transcript is part of it. A directory that was listed counts
+    for all in it, unless it is the transcript's own.
+    """
+    asked = {place for one in reports for place in one.beside}
+    own = {os.path.dirname(one.path) for one in reports}
+    listed = asked - own
+    return [
+        one for one in others
+        if one.path not in asked and os.path.dirname(one.path) not in listed
+    ]  # fmt: skip
