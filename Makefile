@@ -24,8 +24,8 @@ PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests fix faults replay long bench agents pictures lock \
-        changelog clean
+.PHONY: help run test lint types house tests fix faults replay long fuzz bench agents pictures \
+        lock changelog clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -77,6 +77,12 @@ long: $(VENV)/.installed  ## conversations of 400 turns with every provider, kil
 	$(call say,long conversations)
 	@$(BIN)/python -m tests.long
 
+fuzz: .venv-fuzz/.installed  ## a million hostile transcripts, and files cut at every byte
+	$(call say,fuzzing)
+	@.venv-fuzz/bin/python -m tests.fuzz
+	$(call say,cuts)
+	@.venv-fuzz/bin/python -m pytest -q -m long tests/fuzz/test_cuts.py
+
 bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
 	$(call say,benchmarks)
 	@.venv-bench/bin/python -m bench
@@ -109,12 +115,14 @@ lock: .venv-lock/.installed  ## write requirements/*.lock again
 	@$(COMPILE) --all-extras --group dev -o requirements/dev.lock
 	$(call say,requirements/bench.lock)
 	@$(COMPILE) --group bench -o requirements/bench.lock
+	$(call say,requirements/fuzz.lock)
+	@$(COMPILE) --group fuzz -o requirements/fuzz.lock
 
 changelog: $(VENV)/.installed  ## gather changelog.d into CHANGELOG.md: make changelog VERSION=0.2.0
 	@$(BIN)/python tools/changelog.py $(VERSION)
 
 clean:  ## remove environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-lock .agents build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-fuzz .venv-lock .agents fuzz-findings build dist .pytest_cache .ruff_cache .hypothesis
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment that still starts is kept and brought up to date; a broken one is made anew.
@@ -135,6 +143,12 @@ $(VENV)/.installed: requirements/dev.lock pyproject.toml
 	$(call environment,.venv-bench)
 	@$(call pip,.venv-bench) --require-hashes -r requirements/bench.lock
 	@$(call pip,.venv-bench) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-fuzz/.installed: requirements/fuzz.lock pyproject.toml
+	$(call environment,.venv-fuzz)
+	@$(call pip,.venv-fuzz) --require-hashes -r requirements/fuzz.lock
+	@$(call pip,.venv-fuzz) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv-lock/.installed:

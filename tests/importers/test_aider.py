@@ -12,33 +12,8 @@ from holdfast.engine.doors import Holdfast
 from holdfast.importers.aider import Aider
 from holdfast.model.message import Message, Record, Text
 from holdfast.testing.contracts import ImporterContract
+from tests.importers.aider_writing import BANNER, EDIT, START, STORY, TOKENS, asked
 from tests.importers.looking import bring, calls_of, parts
-
-START = "\n# aider chat started at 2026-01-02 03:04:05\n\n"
-BANNER = (
-    "> Aider v0.86.1  \n> Main model: claude-sonnet-4-6 with diff edit format  \n"
-    "> Git repo: .git with 3 files  \n\n"
-)
-TOKENS = "> Tokens: 4.2k sent, 310 received. Cost: $0.02 message, $0.02 session.  \n"
-EDIT = (
-    "Here it is:\n\n#### The change\n\n> As you said.\n\na.py\n```python\n<<<<<<< SEARCH\n"
-    "> old  \n#### old  \n=======\nnew\n>>>>>>> REPLACE\n```\n"
-)
-
-
-def asked(text: str) -> str:
-    return "\n" + "".join(f"#### {line}  \n" for line in text.split("\n"))
-
-
-STORY = (
-    START
-    + BANNER
-    + asked("Change it.\n\nAll of it.")
-    + f"\n{EDIT}\n\n{TOKENS}> Applied edit to a.py  \n> Commit abc1234 feat: change it  \n"
-    + asked("/run make")
-    + "> one\ntwo\n\nthree  \n> Add the output to the chat? y  \n"
-    + f"\nIt works.\n\n{TOKENS}"
-)
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,45 +13,8 @@ from holdfast.importers.copilot_cli import CopilotCli
 from holdfast.model.log import Summary
 from holdfast.model.message import Reasoning, Record, Subtask, Text, ToolResult
 from holdfast.testing.contracts import ImporterContract
+from tests.importers.copilot_writing import MODEL, Story
 from tests.importers.looking import bring, calls_of, only, parts, words
-
-MODEL = "claude-sonnet-4.6"
-
-
-class Story:
-    """Events in order, each behind the one before."""
-
-    def __init__(self, session: str = "s-1") -> None:
-        self.events: list[dict[str, Any]] = []
-        context = {"cwd": "/home/me/project"}
-        self.add("session.start", sessionId=session, version=1, selectedModel=MODEL,
-                 context=context)  # fmt: skip
-
-    def add(self, kind: str, **data: Any) -> str:
-        number = len(self.events)
-        id = f"e{number:03d}"
-        self.events.append({
-            "type": kind, "data": data, "id": id, "timestamp": f"2026-01-02T03:04:{number:02d}Z",
-            "parentId": f"e{number - 1:03d}" if number else None,
-        })  # fmt: skip
-        return id
-
-    def user(self, text: str) -> str:
-        return self.add("user.message", content=text, transformedContent=f"<now/>{text}")
-
-    def reply(self, text: str, *calls: tuple[str, str, Any], **data: Any) -> str:
-        asked = [{"toolCallId": id, "name": name, "arguments": given} for id, name, given in calls]
-        return self.add("assistant.message", content=text, toolRequests=asked, **data)
-
-    def result(self, call: str, output: str, **data: Any) -> str:
-        return self.add("tool.execution_complete", toolCallId=call, success=True,
-                        result={"content": output}, **data)  # fmt: skip
-
-    def write(self, place: Path) -> Path:
-        file = place / "s-1" / "events.jsonl"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("".join(json.dumps(one) + "\n" for one in self.events))
-        return file
 
 
 @pytest.fixture

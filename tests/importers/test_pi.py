@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,60 +16,7 @@ from holdfast.model.log import Rewind, Summary
 from holdfast.model.message import Media, Reasoning, Record, SummaryText, Text, ToolResult
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.looking import bring, calls_of, only, parts, words
-
-MODEL = "claude-sonnet-4-6"
-PIXEL = b64encode(
-    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0" + b"\0" * 20
-).decode()
-
-
-class Story:
-    """Entries in order; each hangs on the one before unless told otherwise."""
-
-    def __init__(self, *, ids: bool = True) -> None:
-        self._ids = ids
-        self.entries: list[dict[str, Any]] = []
-        self._last: str | None = None
-        self.add("session", id="s-1", version=3, cwd="/home/me/project")
-
-    def add(self, kind: str, **fields: Any) -> str:
-        number = len(self.entries)
-        id = fields.pop("id", f"e{number:03d}")
-        hung = {"id": id, "parentId": fields.pop("parent", self._last)} if self._ids else {}
-        made = {"type": kind, **hung, "timestamp": f"2026-01-02T03:04:{number:02d}.000Z", **fields}
-        if kind == "session":
-            made["id"] = id
-        else:
-            self._last = id
-        self.entries.append(made)
-        return id
-
-    def say(self, role: str, content: Any, parent: str | None = "", **fields: Any) -> str:
-        hung = {} if parent == "" else {"parent": parent}
-        return self.add("message", message={"role": role, "content": content, **fields}, **hung)
-
-    def user(self, words: str, **fields: Any) -> str:
-        return self.say("user", [{"type": "text", "text": words}], **fields)
-
-    def reply(self, *blocks: dict[str, Any], stop: str = "stop", **fields: Any) -> str:
-        usage = {"input": 3, "output": 5, "cacheRead": 7, "cacheWrite": 11,
-                 "cost": {"total": 0.0125}}  # fmt: skip
-        told = {"api": "anthropic-messages", "provider": "anthropic", "model": MODEL,
-                "usage": usage, "stopReason": stop, **fields}  # fmt: skip
-        return self.say("assistant", list(blocks), **told)
-
-    def write(self, place: Path) -> Path:
-        file = place / "2026-01-02_s-1.jsonl"
-        file.write_text("".join(json.dumps(one) + "\n" for one in self.entries))
-        return file
-
-
-def text(words: str) -> dict[str, Any]:
-    return {"type": "text", "text": words}
-
-
-def call(id: str, **arguments: Any) -> dict[str, Any]:
-    return {"type": "toolCall", "id": id, "name": "read", "arguments": arguments}
+from tests.importers.pi_writing import MODEL, PIXEL, Story, call, text
 
 
 @pytest.fixture

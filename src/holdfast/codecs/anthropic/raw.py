@@ -77,4 +77,8 @@ def written(text: str) -> bytes:
 
 def together(members: dict[str, bytes]) -> bytes:
     """The JSON object of these members, their bytes untouched."""
-    return msgspec.json.encode({key: msgspec.Raw(member) for key, member in members.items()})
+    try:
+        return msgspec.json.encode({key: msgspec.Raw(member) for key, member in members.items()})
+    except UnicodeEncodeError:  # a name with a lone surrogate
+        pairs = (json.dumps(key).encode("ascii") + b":" + one for key, one in members.items())
+        return b"{%b}" % b",".join(pairs)

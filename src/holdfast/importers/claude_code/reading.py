@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.importers.claude_code.compactions import AGENT
 from holdfast.importers.claude_code.strand import Strand
 from holdfast.importers.jsonl import UNREADABLE, Found, decode, milliseconds, records
-from holdfast.model.told import Begun, Noted, Problem, Titled, Told
+from holdfast.model.told import Begun, Kept, Noted, Problem, Titled, Told
 from holdfast.ports import Material
 
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -38,6 +38,8 @@ class Reading:
         self._material = material
         self._path = PurePosixPath(material.name)
         self._main: Strand | None = None
+        self._lead = Strand("", self._sidecar)
+        """Records before anybody knows which session this is."""
         self._begun: dict[str, Begun] = {}
         self._strands: dict[str, Strand] = {}
         self._sides: dict[str, str] = {}
@@ -56,17 +58,20 @@ class Reading:
             yield from self._unknown(found)
             self._entitle(found)
             strand = self._strand(found)
-            yield from self._tell(strand, strand.feed(found) if strand else self._early(found))
+            yield from self._tell(strand, (strand or self._lead).feed(found))
         for strand in self._strands.values():
             yield from self._tell(strand, strand.close())
         if self._main:
             yield from self._tell(self._main, self._beside(self._main))
         else:
-            yield from self._before
+            yield from self._nameless()
 
-    def _early(self, found: Found) -> Iterator[Told]:
-        """A record before anybody knows which session this is."""
-        return Strand("", self._sidecar).feed(found)
+    def _nameless(self) -> Iterator[Told]:
+        """What stands in a file that names no session: it is called as the file is."""
+        told = [*self._before, *self._lead.close()]
+        if not all(isinstance(item, (Kept, Problem)) for item in told):
+            yield Begun(native=self._path.stem or "?")
+        yield from told
 
     def _tell(self, strand: Strand | None, told: Iterable[Told]) -> Iterator[Told]:
         """Tell items of a strand, once it has been said which one that is."""
@@ -141,8 +146,10 @@ class Reading:
             title=f"subtask: {title or 'a part of the work'}" if parent else "",
             parent=parent,
         )
-        self._strands[native] = Strand(native, self._sidecar)
-        return self._strands[native]
+        strand = Strand(native, self._sidecar) if self._strands else self._lead
+        strand.native = native
+        self._strands[native] = strand
+        return strand
 
     def _sidecar(self, name: str) -> bytes | None:
         """A result that was too long for the file itself."""

@@ -33,17 +33,21 @@ class Stream:
         """Everything that stands in it."""
         begun = False
         for found in records(self._material, AGENT):
-            if isinstance(found, Found) and found.text("type") == "init" and not begun:
+            if isinstance(found, Found) and not begun:
                 begun = True
-                self._model = found.text("model")
-                created = milliseconds(found.fields.get("timestamp"))
-                yield Begun(native=found.text("session_id") or self._material.name, created=created)
-                yield whole(AGENT, "init", found)
+                yield from self._begin(found)
             elif isinstance(found, Found):
                 yield from self._feed(found)
             else:
                 yield found
         yield from self._finish(open=True)
+
+    def _begin(self, found: Found) -> Iterator[Told]:
+        """The first event, which says whose stream this is."""
+        self._model = found.text("model")
+        created = milliseconds(found.fields.get("timestamp"))
+        yield Begun(native=found.text("session_id") or self._material.name, created=created)
+        yield from self._feed(found)
 
     def _feed(self, found: Found) -> Iterator[Told]:
         kind = found.text("type")

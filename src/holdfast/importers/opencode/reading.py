@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import PurePosixPath
 
 import apsw
@@ -19,7 +20,7 @@ from holdfast.importers.opencode.database import Database, Limits, TooMuch, copi
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.opencode.session import Telling
 from holdfast.importers.opencode.tree import Tree
-from holdfast.importers.values import count
+from holdfast.importers.values import count, text
 from holdfast.model import wire
 from holdfast.model.told import Kept, Problem, Told
 from holdfast.ports import Material
@@ -38,7 +39,7 @@ def exported(material: Material) -> Iterator[Told]:
         return
     fields = held.head.get("info")
     info = fields if type(fields) is dict else {}
-    info = {**info, "id": info.get("id") or PurePosixPath(material.name).stem}
+    info = {**info, "id": text(info.get("id")) or PurePosixPath(material.name).stem}
     found: list[Held] = []
     others: list[Problem | Kept] = []
     for item in held.records(AGENT):
@@ -80,11 +81,11 @@ def in_tree(material: Material) -> Iterator[Told]:
         yield Problem(f"is told by the {DATABASE} beside it: import that", 1, "notice")
         return
     tree = Tree(material, storage)
-    for item in tree.session(material.name):
-        if isinstance(item, Found):
-            yield from Telling(item).told(tree.messages(item.text("id")))
-        else:
-            yield item
+    items = list(tree.session(material.name))
+    info = next((item for item in items if isinstance(item, Found)), None)
+    info = info or Found(1, b"{}", {"id": path.stem})  # it is damaged, and its messages are not
+    others = [item for item in items if not isinstance(item, Found)]
+    yield from Telling(info).told(chain(others, tree.messages(info.text("id"))))
 
 
 def in_database(material: Material, limits: Limits | None = None) -> Iterator[Told]:

@@ -1,0 +1,165 @@
+"""Files that end too early, at every byte: what of them must be told, worked out another way.
+
+Rule 1: every record that is whole before the cut is told.
+Rule 2: that something is missing is said wherever that can be known. In Markdown it can only where
+        the cut goes through a character.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from holdfast.engine.material import FileMaterial
+from holdfast.engine.plugins import importer
+from holdfast.files import Root
+from holdfast.importers.document import document
+from holdfast.model.message import Record
+from holdfast.model.told import Carried, Kept, Problem, Said, Told
+from tests.fuzz.forms import Form, unpack
+
+
+class Cutting:
+    """One file of a format, and what is told of its beginnings."""
+
+    def __init__(self, form: Form, folder: Path) -> None:
+        self.form, self._folder = form, folder
+        self.data = form.seeds[0]
+        self._write(form.beside)
+        judges = {"lines": self._lines, "words": self._words, "document": self._document}
+        self._judge = judges.get(form.kind, self._nothing)
+        self._judge = self._sessions if form.name == "portable" else self._judge
+        self._whole = self.told(self.data)
+
+    def _write(self, files: dict[str, bytes]) -> None:
+        for name, data in files.items():
+            path = self._folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+    def told(self, data: bytes) -> list[Told]:
+        """What is told of a file."""
+        self._write({self.form.file: data})
+        return self._read()
+
+    def _read(self) -> list[Told]:
+        with closing(FileMaterial(Root(self._folder), self.form.file)) as material:
+            return list(importer(self.form.importer).read(material))
+
+    def wrong(self, lengths: Iterator[int] | range) -> Iterator[str]:
+        """What is wrong with what is told of these beginnings."""
+        if self.form.kind == "files":
+            yield from self._files(lengths)
+            return
+        for length in lengths:
+            for what in self._judge(self.told(self.data[:length]), length):
+                yield f"{self.form.name} cut at {length}: {what}"
+
+    def _lines(self, told: list[Told], length: int) -> Iterator[str]:
+        complete, torn = whole_lines(self.data, length)
+        lines = {record.line for item in told for record in records(item)}
+        if missing := set(range(1, complete + 1)) - lines:
+            yield f"lines {sorted(missing)} are missing"
+        if torn != (complete + 1 in damaged(told)):
+            yield f"line {complete + 1} is {'not ' if torn else ''}said to be damaged"
+
+    def _sessions(self, told: list[Told], length: int) -> Iterator[str]:
+        complete, torn = whole_lines(self.data, length)
+        begun = self.data.split(b"\n")[:complete]
+        wanted = sum(line.startswith(b'{"type":"session"') for line in begun)
+        found = sum(isinstance(item, Carried) for item in told)
+        if found != wanted:
+            yield f"{found} of {wanted} sessions"
+        if torn != (complete + 1 in damaged(told)):
+            yield f"line {complete + 1} is {'not ' if torn else ''}said to be damaged"
+
+    def _words(self, told: list[Told], length: int) -> Iterator[str]:
+        whole, cut = said(self._whole), said(told)
+        ended = sum(end <= length for end in self._ends())
+        sure = max(ended - 1, 0)  # of the last, the cut may hide whose its last line is
+        if len(cut) < ended or cut[:sure] != whole[:sure]:
+            yield f"of {ended} messages that had ended {len(cut)} are told, or they are others"
+        try:
+            self.data[:length].decode()
+        except UnicodeDecodeError:
+            if not damaged(told):
+                yield "half a character is not said to be damage"
+
+    def _ends(self) -> Iterator[int]:
+        """Where each message ends: behind its last line, looked for from the one before on."""
+        at = 0
+        for _, text in said(self._whole):
+            for line in text.encode().split(b"\n"):
+                at = self.data.index(line, at) + len(line)
+            yield at
+
+    def _document(self, told: list[Told], length: int) -> Iterator[str]:
+        held = document(self.data, "messages")
+        assert held
+        ends, at = list[int](), 0
+        for _, item in held.items:
+            at = self.data.index(item, at) + len(item)
+            ends.append(at)
+        many = sum(end <= length for end in ends)
+        fields = json.loads(self.data)
+        fields["messages"] = fields["messages"][:many]
+        wanted = natives(self.told(json.dumps(fields).encode()))
+        if natives(told) != wanted:
+            yield f"{natives(told)} instead of {wanted}"
+        if length and length < len(self.data.rstrip()) and not damaged(told):
+            yield "is not said to be damaged"
+
+    def _files(self, lengths: Iterator[int] | range) -> Iterator[str]:
+        """Each file of a tree, cut at these bytes: the messages of all others are told."""
+        files = unpack(self.data)
+        self._write(files)
+        every = natives(self._read())
+        for name, data in files.items():
+            for length in (length for length in lengths if length < len(data)):
+                self._write({name: data[:length]})
+                told = self._read()
+                gone = Path(name).stem if "/message/" in name else "?"
+                found = natives(told)
+                if [one for one in every if not one.startswith(gone)] != [
+                    one for one in found if not one.startswith(gone)
+                ] and "/part/" not in name:  # fmt: skip
+                    yield f"{name} cut at {length}: {found} instead of {every}"
+                if not damaged(told):
+                    yield f"{name} cut at {length}: is not said to be damaged"
+            self._write({name: data})
+
+    def _nothing(self, told: list[Told], length: int) -> Iterator[str]:
+        return iter(())
+
+
+def whole_lines(data: bytes, length: int) -> tuple[int, bool]:
+    """How many lines are whole in a beginning, and whether another has begun."""
+    lines = data.splitlines()
+    complete, at = 0, 0
+    for line in lines:
+        if at + len(line) > length:
+            break
+        complete, at = complete + 1, at + len(line) + 1
+    return complete, at < length
+
+
+def records(item: Told) -> tuple[Record, ...]:
+    """The records that an item carries."""
+    return (item.record,) if isinstance(item, Kept) else getattr(item, "records", ())
+
+
+def damaged(told: list[Told]) -> set[int]:
+    """The lines that are said to be damaged."""
+    return {item.line for item in told if isinstance(item, Problem) and item.severity == "damaged"}
+
+
+def natives(told: list[Told]) -> list[str]:
+    """What was said, by its native ids."""
+    return [item.native for item in told if isinstance(item, Said)]
+
+
+def said(told: list[Told]) -> list[tuple[str, str]]:
+    """Who said what."""
+    return [(item.message.role, item.message.text) for item in told if isinstance(item, Said)]
