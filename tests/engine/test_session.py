@@ -230,16 +230,21 @@ def test_after_an_error_that_was_none_the_writer_does_not_fork_from_itself(
 ) -> None:
     s = talk(hf, 1)
     log = hf.engine.store.log
-    real = log.append
+    append, at_once = log.append, log.at_once
 
     async def appended_but_failed(*values: object, **named: object) -> tuple[Entry, ...]:
-        await real(*values, **named)  # type: ignore[arg-type]
+        await append(*values, **named)  # type: ignore[arg-type]
         raise Unavailable("the disk stuttered")
 
-    monkeypatch.setattr(log, "append", appended_but_failed)
-    with pytest.raises(Unavailable):
-        s.user("m2")
-    monkeypatch.setattr(log, "append", real)
+    def at_once_but_failed(*values: object) -> None:
+        if at_once(*values):  # type: ignore[arg-type]
+            raise Unavailable("the disk stuttered")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(log, "append", appended_but_failed)
+        failing.setattr(log, "at_once", at_once_but_failed)
+        with pytest.raises(Unavailable):
+            s.user("m2")
     s.user("m3")
     assert texts(s.entries()) == ["m1", "m2", "m3"]
 

@@ -13,7 +13,7 @@ from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, Session
-from holdfast.model.message import Media, ToolCall, ToolResult
+from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
 from holdfast.model.reply import Call, Delta
 from holdfast.model.view import View
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from holdfast.engine.recalling import Recalled
     from holdfast.engine.turns import Asking
     from holdfast.engine.window import PreparedWindow
+
+
+_PLAINLY = ("", "", "", True, None, "", None, None)
+"""How most messages are appended: with nothing told besides."""
 
 
 class BlockingSession:
@@ -220,13 +224,19 @@ class BlockingSession:
 
     def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""
-        return drive(self._inner.user(text, *media, key=key))
+        return self._said(user(text, *media), key)
 
     def tool_result(
         self, call_id: str, output: str, error: bool = False, *, name: str = "", key: str = ""
     ) -> Entry:
         """Append what a tool answered."""
-        return drive(self._inner.tool_result(call_id, output, error, name=name, key=key))
+        return self._said(tool(ToolResult(call_id, output, error, name)), key)
+
+    def _said(self, body: Body, key: str) -> Entry:
+        draft = self._inner.draft(body)
+        return (None if key else self._inner.at_once(draft)) or drive(
+            self._inner.put(draft, key=key)
+        )
 
     def append(
         self,
@@ -243,6 +253,8 @@ class BlockingSession:
         epoch: int | None = None,
     ) -> Entry:
         """Append one message, or a marker; with `epoch` only if no marker came after that one."""
+        if (provider, model, request, completed, created, parent, call, epoch) == _PLAINLY:
+            return self._said(body, key)
         appended = self._inner.append(
             body, key=key, provider=provider, model=model, request=request, completed=completed,
             created=created, parent=parent, call=call, epoch=epoch,

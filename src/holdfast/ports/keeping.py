@@ -33,6 +33,13 @@ class Log(Protocol):
         """
         ...
 
+    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+        """The same for one plain message, without suspending; None where `append` has to do it.
+
+        A store may always leave it to `append`: this is for those that can be asked in place.
+        """
+        ...
+
     async def read(
         self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
     ) -> tuple[Entry, ...]:

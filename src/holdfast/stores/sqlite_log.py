@@ -51,9 +51,8 @@ class SqliteLog(SqlLog):
         expect: Expect | None = None,
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
-        newest = self._newest.get(session)
-        if newest and len(drafts) == 1 and not (key or call or armed()):
-            made = self._at_once(session, newest, drafts[0], expect or _ANYTHING)
+        if len(drafts) == 1 and not (key or call):
+            made = self.at_once(session, drafts[0], expect or _ANYTHING)
             if made:
                 return (made,)
         return await super().append(session, drafts, key=key, expect=expect, call=call)
@@ -65,12 +64,12 @@ class SqliteLog(SqlLog):
         self._newest[session] = place(number, head + len(drafts))  # if it is undone, a wrong guess
         return number, head
 
-    def _at_once(self, session: str, newest: int, draft: Draft, expect: Expect) -> Entry | None:
-        """The entry that a plain message became; None where it has to go the long way."""
-        body, head = draft.body, newest & MOST_ENTRIES
-        if type(body) is not Message or not 0 < len(body.parts) <= MOST_PARTS:
+    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+        newest, body = self._newest.get(session), draft.body
+        if not newest or type(body) is not Message or not 0 < len(body.parts) <= MOST_PARTS:
             return None
-        if expect.marker is not None or head == MOST_ENTRIES:
+        head = newest & MOST_ENTRIES
+        if expect.marker is not None or head == MOST_ENTRIES or armed() or _long(draft):
             return None
         at, made = newest + 1, draft.placed(session, head + 1, "")
         contents: list[bytes] = []
@@ -97,6 +96,11 @@ class SqliteLog(SqlLog):
             return None
         self._newest[session] = at
         return made
+
+
+def _long(draft: Draft) -> bool:
+    """Whether it is so long that part of it belongs in a blob, as far as its estimate tells."""
+    return sum(draft.counts) > rows.INLINE // 4
 
 
 def _script(begin: str, parts: int) -> str:

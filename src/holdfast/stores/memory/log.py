@@ -50,6 +50,9 @@ class MemoryLog:
                 self._shelf.keys[session, key] = made[0].seq, len(made)
             return made
 
+    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+        return None
+
     async def read(
         self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
     ) -> tuple[Entry, ...]:

@@ -94,6 +94,9 @@ class SqlLog:
                 calls.record(self._db, number, call)
         return tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, head + 1))
 
+    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+        return None
+
     async def read(
         self, session: str, spans: Spans, *, limit: int = 256, bare: bool = False
     ) -> tuple[Entry, ...]:

@@ -72,6 +72,21 @@ class AppendContract(Contract):
         assert append(again, id, "kept", key="k") == made
         assert drive(again.sessions.session(id)).head == 1
 
+    def test_at_once_is_to_append_or_to_do_nothing(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "first")
+        said = draft(assistant("one", "two"), counts=(3, 4))
+        for believed in (5, 1):  # what was not expected is left to `append`, which says so
+            made = store.log.at_once(id, said, Expect(message=believed))
+            assert read_all(store, id)[1:] == (() if made is None else (made,))
+            assert made is None or believed == 1
+        head = 1 if made is None else 2
+        found = drive(store.sessions.session(id))
+        assert (found.head, found.last_message) == (head, head)
+        assert store.log.at_once(id, draft(Pin(fact="x")), Expect()) is None
+        assert store.log.at_once("nobody", said, Expect()) is None
+        assert len(read_all(store, id)) == head
+
     def test_nothing_cannot_be_appended(self, store: Store) -> None:
         id = start(store)
         with pytest.raises(Misuse):
