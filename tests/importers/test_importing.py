@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 import holdfast
@@ -332,3 +333,23 @@ def test_a_key_of_ours_is_never_stored(tmp_path: Path, monkeypatch: pytest.Monke
         assert key not in str(parts(only(hf)))
         assert key not in only(hf).info.title
     assert key.encode() not in (tmp_path / "store.db").read_bytes()
+
+
+def test_a_file_is_written_in_one_go(hf: Holdfast, tmp_path: Path) -> None:
+    connection = hf.engine.store.db.connection  # type: ignore[attr-defined]
+    begun: list[str] = []
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda one: begun.append(one["sql"]))
+    bring(hf, story().write(tmp_path / "p"))
+    connection.trace_v2(0, None)
+    assert begun.count("BEGIN IMMEDIATE") == 1
+
+
+def test_what_is_remembered_is_only_a_shortcut(hf: Holdfast, tmp_path: Path) -> None:
+    path = story().write(tmp_path / "p")
+    bring(hf, path)
+    before = log(only(hf))
+    for table in ("origins", "sources"):
+        hf.engine.store.db.run(f"DELETE FROM {table}")  # type: ignore[attr-defined]
+    (again,) = bring(hf, path)
+    assert (again.entries, again.messages, again.troubles) == (0, 0, 0)
+    assert log(only(hf)) == before

@@ -1,6 +1,7 @@
 """Search on SQLite: what is ranked, what the index holds, and how one of before is replaced."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import apsw
@@ -13,7 +14,7 @@ from holdfast.model.message import Patch, assistant
 from holdfast.model.search import Hit, Query
 from holdfast.model.store import Changes
 from holdfast.stores import fts, indexing
-from holdfast.stores.sqlite import Sqlite, SqliteStore, Transaction
+from holdfast.stores.sqlite import Sqlite, SqliteStore
 from holdfast.stores.tags import SHIFTS, filters
 from holdfast.testing.factories import append, start
 
@@ -125,7 +126,7 @@ class Interrupted(Sqlite):
 
     before: Callable[[], object] | None = None
 
-    def writing(self) -> Transaction:
+    def writing(self) -> AbstractContextManager[None]:
         first, self.before = self.before, None
         if first:
             first()

@@ -14,10 +14,11 @@ import apsw
 import pytest
 
 from holdfast.engine.doors import drive
-from holdfast.errors import Corrupt, Misuse, Outdated, Unavailable, Unsafe
+from holdfast.errors import Corrupt, Misuse, Outdated, Unavailable, Unknown, Unsafe
+from holdfast.model.brought import Brought, Source
 from holdfast.stores.sql.places import part_place
 from holdfast.stores.sqlite import Sqlite, SqliteStore, check_engine
-from holdfast.testing.factories import append, read_all, start
+from holdfast.testing.factories import append, draft, read_all, session, start
 from tests.stores.damage import at, furnish, overwrite
 
 
@@ -230,7 +231,7 @@ warnings.simplefilter("ignore")  # forking with threads is what is tested
 from holdfast.engine.doors import drive
 from holdfast.errors import Misuse
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.factories import append, read_all, start
+from holdfast.testing.factories import append, draft, read_all, session, start
 store = SqliteStore.open(sys.argv[1])
 start(store, "main")
 append(store, "main", "before")
@@ -355,3 +356,19 @@ def test_another_programs_database_is_left_exactly_as_it_is(tmp_path: Path) -> N
     assert file.read_bytes() == before
     assert file.stat().st_mode & 0o777 == 0o644
     assert [found.name for found in tmp_path.iterdir()] == ["laravel.db"]
+
+
+def test_what_is_brought_is_written_wholly_or_not_at_all(tmp_path: Path) -> None:
+    store = SqliteStore.open(tmp_path / "log.db")
+    new = session()
+    with pytest.raises(Unknown):
+        drive(
+            store.imports.bring(
+                Brought(session=new.id, new=new, drafts=(draft("one"),), key="k"),
+                source=Source(name="a", look="as it was", sessions=("nobody",)),
+            )
+        )
+    assert not store.db.rows("SELECT 1 FROM sessions UNION ALL SELECT 1 FROM entries")
+    start(store)  # the next writing has its own transaction again
+    assert not store.db.connection.in_transaction
+    store.close()

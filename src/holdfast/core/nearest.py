@@ -9,6 +9,7 @@ Rule 4: models are called by a part of their names, so any stretch of one may be
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from typing import Final
@@ -45,9 +46,12 @@ def _shared(name: str, others: Iterable[str]) -> int:
 def _likeness(name: str, other: str, shared: int) -> float:
     """How alike two names are behind what everybody shares; 0 where they are not."""
     one, two = name[shared:], other[shared : len(name)]
+    longer = max(len(one), len(two))
+    fits = (Counter(one) & Counter(two)).total()  # no more letters can be the same
+    if longer - fits > max(1, longer // 2):
+        return 0.0
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     same = sum(block.size for block in matcher.get_matching_blocks())
-    longer = max(len(one), len(two))
     close = longer - same <= max(1, longer // 2)
     whole = (shared + same) / max(len(name), 1)
     return (same + 1) / (longer + 1) if close and whole >= ALIKE else 0.0

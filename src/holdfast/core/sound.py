@@ -9,7 +9,7 @@ import msgspec
 from holdfast.errors import Misuse
 from holdfast.model import wire
 from holdfast.model.log import Body
-from holdfast.model.message import Message, Part, Role, Text, ToolResult
+from holdfast.model.message import Message, Part, Record, Role, Text, ToolCall, ToolResult
 
 _KINDS = get_args(Body)
 _ROLES = frozenset(get_args(Role))
@@ -33,7 +33,13 @@ def sound(body: Body) -> Body:
 
 
 def _plain(part: Part) -> bool:
-    """Whether a part is plainly all right: words, as most are, with no seal."""
+    """Whether a part is plainly all right: words, as most are, with no seal, or a record."""
+    if type(part) is Record:
+        named = type(part.owner) is type(part.type) is str and type(part.data) is bytes
+        return named and type(part.line) is int and type(part.whole) is bool
+    if type(part) is ToolCall:
+        words = type(part.id) is type(part.name) is type(part.input) is str
+        return words and part.seal is None
     if type(part) is Text:
         return type(part.text) is str and part.scaffold == "" and part.seal is None
     if type(part) is ToolResult:

@@ -19,9 +19,10 @@ from holdfast.engine.carrying import carry
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
-from holdfast.engine.trail import session_id
+from holdfast.engine.trail import bring, session_id
 from holdfast.errors import Conflict, HoldfastError, Misuse, Unavailable, Unknown, Unsafe
 from holdfast.files import Root
+from holdfast.model.brought import Source as Whole
 from holdfast.model.origin import MOST_PROBLEMS, Imported
 from holdfast.model.told import (
     Begun,
@@ -174,6 +175,7 @@ class Importing:
         self._engine, self._source, self._bounds = engine, source, bounds
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
+        self._careful = False
 
     async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
         """Import what is new; with `again` also where the source looks as it did.
@@ -188,6 +190,7 @@ class Importing:
             return _trouble(report, Problem(f"cannot be read: {why}"))
         for attempt in range(TRIES):
             with closing(FileMaterial(root, source.name, self._bounds)) as self.material:
+                self._careful = attempt > 0
                 try:
                     return await self._once(self.material, report, again, fresh)
                 except Conflict:
@@ -199,8 +202,7 @@ class Importing:
     async def _once(
         self, material: FileMaterial, report: Imported, again: bool, fresh: bool
     ) -> Imported:
-        look = self._engine.store.imports.look
-        looked = await look(material.path)
+        looked = await self._engine.store.imports.look(material.path)
         if not again and material.same(looked):
             report.unchanged, report.beside = True, material.beside(looked)
             return report
@@ -212,32 +214,32 @@ class Importing:
         while items := await self._engine.aside(lambda: list(islice(told, AT_ONCE))):
             for item in items:
                 if isinstance(item, Begun):
-                    current = sessions.get(item.native) or await self._begin(item, report)
-                    sessions[item.native] = current
+                    current = await self._begun(item, sessions, report)
                 elif isinstance(item, Carried):
                     carried += await self._carry(item, report)
                 elif not (growing and isinstance(item, Said) and item.open):
                     await _give(item, current, report)
-        made = carried + [id for one in sessions.values() if (id := await one.finish())]
-        return await self._ended(material, report, made, growing)
+        brought = [one for each in sessions.values() if (one := await each.finish())]
+        made = tuple(dict.fromkeys([*carried, *(one.session for one in brought)]))
+        look = material.look()
+        whole = Whole(name=material.path, look=look, sessions=made)
+        if made:
+            await bring(self._engine, *brought, source=None if growing else whole)
+        report.sessions, report.beside = made, material.beside(look)
+        return _ended(report)
 
-    async def _ended(
-        self, material: FileMaterial, report: Imported, made: Sequence[str], growing: bool
-    ) -> Imported:
-        """What was brought; a source that is whole is not read again."""
-        report.sessions = tuple(dict.fromkeys(made))
-        report.beside = material.beside(material.look())
-        if not made and report.kept:
-            nothing = "no conversation is in it; its records stay where they are"
-            _trouble(report, Problem(nothing, severity="notice"))
-        if made and not growing:
-            await self._engine.store.imports.mark(material.path, material.look(), made)
-        return report
+    async def _begun(self, begun: Begun, sessions: dict[str, Ingest], report: Imported) -> Ingest:
+        """The session that goes on, or one that begins: it may belong to any before it."""
+        if begun.native not in sessions:
+            for one in sessions.values():
+                await one.exist()
+            sessions[begun.native] = await self._begin(begun, report)
+        return sessions[begun.native]
 
     async def _begin(self, begun: Begun, report: Imported) -> Ingest:
         agent = self._importer.name
         parent = await self._parent(session_id(agent, begun.parent)) if begun.parent else ""
-        made = Ingest(self._engine, agent, begun, parent, report)
+        made = Ingest(self._engine, agent, begun, parent, report, careful=self._careful)
         await made.open()
         return made
 
@@ -295,6 +297,13 @@ _TELL: dict[type, Callable[[Ingest, Any], Any]] = {
     Titled: _titled,
     Noted: _noted,
 }
+
+
+def _ended(report: Imported) -> Imported:
+    if not report.sessions and report.kept:
+        nothing = "no conversation is in it; its records stay where they are"
+        _trouble(report, Problem(nothing, severity="notice"))
+    return report
 
 
 def _trouble(report: Imported, problem: Problem) -> Imported:

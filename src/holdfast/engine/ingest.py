@@ -14,8 +14,8 @@ from holdfast.core.sound import sound
 from holdfast.core.transcript import earlier
 from holdfast.engine.prints import EXTRACTED, of_record, printed
 from holdfast.engine.trail import Trail, session_id
-from holdfast.failpoints import failpoint
 from holdfast.model import wire
+from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
 from holdfast.model.message import Message, Opaque, Part, Subtask, SummaryText, ToolResult
 from holdfast.model.origin import Imported
@@ -28,9 +28,6 @@ from holdfast.model.told import Begun, Called, Cleared, Compacted, Kept, Noted, 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
-CALLS = 500
-"""How many calls are written in one transaction."""
-
 TOLD = "told"
 """The version of a price that the program itself has told."""
 
@@ -42,12 +39,19 @@ class Ingest:
     """One session of a source, as it is told."""
 
     def __init__(
-        self, engine: Engine, agent: str, begun: Begun, parent: str, report: Imported
+        self,
+        engine: Engine,
+        agent: str,
+        begun: Begun,
+        parent: str,
+        report: Imported,
+        *,
+        careful: bool,
     ) -> None:
         self._engine, self._agent, self._report = engine, agent, report
         self._begun = begun
         self._title, self._model = begun.title, begun.model
-        self._trail = Trail(engine, self._wanted(begun, parent), begun.native)
+        self._trail = Trail(engine, self._wanted(begun, parent), begun.native, careful=careful)
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
@@ -71,6 +75,10 @@ class Ingest:
     async def open(self) -> None:
         """Look up what is known of it."""
         await self._trail.open()
+
+    async def exist(self) -> None:
+        """Let others find the session."""
+        await self._trail.exist()
 
     def _clean(self, text: str) -> str:
         return redact(text, self._engine.secrets)
@@ -249,39 +257,33 @@ class Ingest:
         """Running notes, laid behind everything else."""
         self._notes.append(told)
 
-    async def finish(self) -> str:
-        """Write all that is left, and remember it; the session, or nothing where there is none."""
+    async def finish(self) -> Brought | None:
+        """All that is left to be written; nothing where there is no session."""
         for note in self._notes:
             text = self._clean(note.text)
             raw = text.encode("utf-8", "surrogatepass")
             if self._trail.head and text.strip() and self._trail.loose.new(b"notes", raw):
                 marker = Notes(text=text, upto=self._trail.head)
                 await self._trail.push(marker, created=note.created, completed=note.created)
-        origin = await self._trail.finish()
+        brought = await self._trail.finish()
         session = self._trail.session
-        if origin is None or session is None:
-            return ""
-        failpoint("import.before_calls")
-        await self._record(session)
-        await self._set(session)
-        failpoint("import.before_keep")
-        await self._engine.store.imports.keep(origin)
+        if brought is None or session is None:
+            return None
         self._report.entries += self._trail.entries
-        return session.id
+        calls = tuple(replace(call, session=session.id) for call in self._calls)
+        return self._named(replace(brought, calls=calls), session)
 
-    async def _record(self, session: Session) -> None:
-        calls = [replace(call, session=session.id) for call in self._calls]
-        for at in range(0, len(calls), CALLS):
-            await self._engine.store.calls.record(*calls[at : at + CALLS])
-
-    async def _set(self, session: Session) -> None:
-        """Its title and model, where the file has changed them."""
+    def _named(self, brought: Brought, session: Session) -> Brought:
+        """With its title and model, where the file has changed them."""
         title, model = self._clean(self._title), self._model
-        known = self._begun
-        if (title and title != session.title) or (model and model != session.model):
-            changes = Changes(title=title or None, model=model or None,
-                              directory=known.directory or None)  # fmt: skip
-            await self._engine.store.sessions.set(session.id, changes)
+        if (not title or title == session.title) and (not model or model == session.model):
+            return brought
+        if new := brought.new:
+            named = replace(new, title=title or new.title, model=model or new.model)
+            return replace(brought, new=named)
+        directory = self._begun.directory or None
+        changes = Changes(title=title or None, model=model or None, directory=directory)
+        return replace(brought, changes=changes)
 
 
 def _sealed(told: Compacted) -> Opaque | None:

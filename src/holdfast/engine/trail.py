@@ -9,8 +9,9 @@ Rule 4: what is remembered of an import is only a shortcut: the keys of the log'
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -18,10 +19,11 @@ from holdfast.core.count import weigh_body
 from holdfast.engine import load
 from holdfast.engine.identity import written
 from holdfast.engine.prints import SIZE, Loose, of_entry, of_record
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.failpoints import failpoint
+from holdfast.model.brought import Brought, Source
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
-from holdfast.model.message import Message, Record
+from holdfast.model.message import Message, Record, Text, ToolCall, ToolResult
 from holdfast.model.origin import Origin
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Expect
@@ -45,11 +47,27 @@ def session_id(agent: str, native: str, *more: str) -> str:
     return written(int.from_bytes(blake2b(told, digest_size=16).digest()))
 
 
+async def bring(engine: Engine, *brought: Brought, source: Source | None = None) -> None:
+    """Write what was brought; Conflict where a session that was thought to be new is there."""
+    try:
+        await engine.store.imports.bring(*brought, source=source)
+    except Misuse as refused:
+        if not any(one.new for one in brought):
+            raise
+        raise Conflict(brought[0].session, 0, 0) from refused
+    failpoint("import.after_bring")
+    engine.appended = engine.appended or any(one.drafts for one in brought)
+
+
 class Trail:
     """One imported session, as far as it is known and as it is written."""
 
-    def __init__(self, engine: Engine, wanted: Session, native: str) -> None:
+    def __init__(self, engine: Engine, wanted: Session, native: str, *, careful: bool) -> None:
         self._engine, self._store = engine, engine.store
+        self._careful = careful
+        """Whether a session is made before anything of it is written, to see whether it is new."""
+        self._new: Session | None = None
+        """The session where it is made together with its first entries."""
         self._wanted, self.native = wanted, native
         self.session: Session | None = None
         self._prints: list[bytes] = []
@@ -188,6 +206,11 @@ class Trail:
 
     async def _create(self, wanted: Session) -> bool:
         """Create a session; False where it is there already, and was read instead."""
+        if not (self._careful or wanted.fork):
+            updated = max(wanted.updated, wanted.created)
+            self.session = self._new = replace(wanted, updated=updated)
+            self._imported = 0
+            return True
         try:
             self.session = await self._store.sessions.create(wanted)
         except Misuse:
@@ -245,7 +268,7 @@ class Trail:
         body = Rewind(to=to, reason="the file tells it differently from here on")
         now = self.session.updated
         draft = Draft(id=self._engine.ids.new(), body=body, created=now, completed=now)
-        await self._append((draft,), key)
+        await bring(self._engine, self._taken((draft,), key))
         del self._prints[self._at :], self._places[self._at :]
         self._straight, self._markers = False, None
 
@@ -274,7 +297,8 @@ class Trail:
         """Every marker of the session, those that wait to be written included."""
         if self._markers is None:
             assert self.session
-            found = await load.every_marker(self._store.log, self.session.id)
+            log, id = self._store.log, self.session.id
+            found = await load.every_marker(log, id) if not self._new else ()
             self._markers = [*found, *self._waiting()]
         return self._markers
 
@@ -284,29 +308,38 @@ class Trail:
         placed = (d.placed(self.session.id, n, "") for n, d in enumerate(self._buffer, first))
         return [entry for entry in placed if not entry.is_message]
 
+    async def exist(self) -> None:
+        """Let others find the session."""
+        if self._new:
+            await self.flush()
+
     async def flush(self) -> None:
         """Write what waits."""
         self._settle()
-        if self._buffer:
-            waiting, self._buffer, self._bytes = tuple(self._buffer), [], 0
-            print = blake2b(b"".join(self._prints[-len(waiting) :]), digest_size=8).hexdigest()
-            assert self.session
-            await self._append(waiting, f"{IMPORT}{self.session.head}:{print}")
+        if self._buffer or self._new:
+            await bring(self._engine, self._waited())
 
-    async def _append(self, drafts: tuple[Draft, ...], key: str) -> None:
+    def _waited(self) -> Brought:
+        """All that waits; from here on it does no more."""
+        self._settle()
+        waiting, self._buffer, self._bytes = tuple(self._buffer), [], 0
         assert self.session
-        now = self.session
-        expect = Expect(message=now.last_message, marker=now.last_marker)
-        failpoint("import.before_append")
-        made = await self._store.log.append(now.id, drafts, key=key, expect=expect)
-        failpoint("import.after_append")
-        self.session = moved_on(now, made)
-        self._imported = self.session.head
-        self._engine.appended = True
-        self.entries += len(drafts)
+        print = blake2b(b"".join(self._prints[-len(waiting) :]), digest_size=8).hexdigest()
+        return self._taken(waiting, f"{IMPORT}{self.session.head}:{print}")
 
-    async def finish(self) -> Origin | None:
-        """Write all that waits; what is to be remembered, or nothing where nothing was told."""
+    def _taken(self, drafts: tuple[Draft, ...], key: str) -> Brought:
+        """Drafts as they are to be written; the session is told as it will be then."""
+        assert self.session
+        now, new, self._new = self.session, self._new, None
+        expect = Expect(message=now.last_message, marker=now.last_marker)
+        placed = (draft.placed(now.id, seq, key) for seq, draft in enumerate(drafts, now.head + 1))
+        self.session = moved_on(now, placed)
+        self._imported = self.session.head
+        self.entries += len(drafts)
+        return Brought(session=now.id, new=new, drafts=drafts, key=key, expect=expect)
+
+    async def finish(self) -> Brought | None:
+        """All that still waits, and what is to be remembered; nothing where nothing was told."""
         if self._alike:
             await self._branch()
         if self.session is None:
@@ -315,8 +348,8 @@ class Trail:
             some, self._pending = self._pending[:MOST_RECORDS], self._pending[MOST_RECORDS:]
             last = self.session.updated
             await self.push(Records(records=tuple(some)), created=last)
-        await self.flush()
-        return Origin(
+        brought = self._waited()
+        origin = Origin(
             agent=self._wanted.agent,
             native=self.native,
             session=self.session.id,
@@ -326,6 +359,7 @@ class Trail:
             kept=self.loose.packed,
             straight=self._straight,
         )
+        return replace(brought, origin=origin)
 
     async def visible(self, spans: tuple[Span, ...]) -> list[Entry]:
         """Messages that are written, inside some stretches."""
@@ -340,14 +374,23 @@ def _split(prints: bytes) -> list[bytes]:
 
 
 def _size(body: Body) -> int:
+    """About how many bytes a body takes."""
     if not isinstance(body, Message):
         return 1_000
-    return sum(_length(part) for part in body.parts)
+    return sum([_SIZES.get(type(part), _any_size)(part) for part in body.parts])
 
 
-def _length(part: object) -> int:
+def _any_size(part: Any) -> int:
     return 64 + sum(
         len(value)
         for name in ("text", "output", "input", "data")
         if isinstance(value := getattr(part, name, ""), (str, bytes))
     )
+
+
+_SIZES: dict[type, Callable[[Any], int]] = {
+    Text: lambda part: 64 + len(part.text),
+    ToolCall: lambda part: 64 + len(part.input),
+    ToolResult: lambda part: 64 + len(part.output),
+    Record: lambda part: 64 + len(part.data),
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from holdfast.model.brought import Brought, Source
 from holdfast.model.origin import Origin
 from holdfast.model.told import Line, Told
 
@@ -93,4 +94,8 @@ class Imports(Protocol):
 
     async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
         """All that a source holds is imported, into these sessions."""
+        ...
+
+    async def bring(self, *brought: Brought, source: Source | None = None) -> None:
+        """Write what was brought, then how its source looked: in one transaction, if it can."""
         ...

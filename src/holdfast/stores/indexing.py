@@ -80,13 +80,13 @@ def catch_up(db: Database, limit: int) -> int:
     What is to be written is made ready first: whoever appends meanwhile waits for the writing only.
     """
     done = 0
-    while done < limit and (steps := list(_ready(db, limit - done))):
+    while done < limit and (steps := list(ready(db, limit - done))):
         with db.writing():
             done += sum(_write(db, step) for step in steps)
     return done
 
 
-def _ready(db: Database, limit: int) -> Iterator[Step]:
+def ready(db: Database, limit: int) -> Iterator[Step]:
     """What comes next, of as many sessions as one writing takes."""
     with db.reading():
         held = many = 0

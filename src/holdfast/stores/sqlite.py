@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -68,6 +68,8 @@ class Sqlite:
         self.lock = threading.RLock()
         self._owner = os.getpid()
         self._closed = False
+        self._together = 0
+        """The thread whose transactions are all one now."""
         try:
             self.connection = apsw.Connection(str(path), vfs=vfs)
         except apsw.Error as error:
@@ -177,11 +179,28 @@ class Sqlite:
             with suppress(apsw.Error):
                 self.connection.execute("ROLLBACK")
 
-    def writing(self) -> Transaction:
-        return Transaction(self, self.BEGIN)
+    def writing(self) -> AbstractContextManager[None]:
+        return self._transaction(self.BEGIN)
 
-    def reading(self) -> Transaction:
-        return Transaction(self, "BEGIN")
+    def reading(self) -> AbstractContextManager[None]:
+        return self._transaction("BEGIN")
+
+    def _transaction(self, begin: str) -> AbstractContextManager[None]:
+        return nullcontext() if self.inside else Transaction(self, begin)
+
+    @property
+    def inside(self) -> bool:
+        """Whether what this thread writes is a part of something larger."""
+        return self._together == threading.get_ident()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        with self.writing():
+            self._together = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._together = 0
 
     def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
         # Even where nothing is deleted, the index first writes down what it holds so far
@@ -350,7 +369,7 @@ class SqliteStore:
         self.counts = SqlCounts(db)
         self.search = FtsSearch(db)
         self.jobs = SqlJobs(db)
-        self.imports = SqlImports(db)
+        self.imports = SqlImports(db, self.sessions, self.log, self.calls)
         self.care = SqliteCare(db)
 
     @classmethod

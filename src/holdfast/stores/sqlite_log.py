@@ -51,7 +51,7 @@ class SqliteLog(SqlLog):
         expect: Expect | None = None,
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
-        if len(drafts) == 1 and not (key or call):
+        if len(drafts) == 1 and not (key or call or self._sqlite.inside):
             made = self.at_once(session, drafts[0], expect or _ANYTHING)
             if made:
                 return (made,)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holdfast.model.brought import Brought, Source
 from holdfast.model.origin import Origin
 
+from .calls import MemoryCalls
+from .log import MemoryLog
+from .sessions import MemorySessions
 from .shelf import Shelf
 
 
@@ -14,6 +18,8 @@ class MemoryImports:
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
+        self._sessions, self._log = MemorySessions(shelf), MemoryLog(shelf)
+        self._calls = MemoryCalls(shelf)
 
     async def origin(self, agent: str, native: str) -> Origin | None:
         with self._shelf.lock:
@@ -41,3 +47,22 @@ class MemoryImports:
                 self._shelf.session(session)
             kept = {key: old for key, old in self._shelf.looks.items() if key[0] != source}
             self._shelf.looks = {**kept, **{(source, session): look for session in sessions}}
+
+    async def bring(self, *brought: Brought, source: Source | None = None) -> None:
+        with self._shelf.lock:
+            for one in brought:
+                await self._one(one)
+            if source:
+                await self.mark(source.name, source.look, source.sessions)
+
+    async def _one(self, one: Brought) -> None:
+        if one.new:
+            await self._sessions.create(one.new)
+        if one.drafts:
+            await self._log.append(one.session, one.drafts, key=one.key, expect=one.expect)
+        if one.calls:
+            await self._calls.record(*one.calls)
+        if one.changes:
+            await self._sessions.set(one.session, one.changes)
+        if one.origin:
+            await self.keep(one.origin)

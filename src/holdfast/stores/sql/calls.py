@@ -62,9 +62,11 @@ class SqlCalls:
 
     async def record(self, call: Call, *others: Call) -> Call:
         with self._db.writing():
-            made = record(self._db, number_of_session(self._db, call.session), call)
+            sessions = {one.session for one in (call, *others)}
+            numbers = {id: number_of_session(self._db, id) for id in sessions}
+            made = record(self._db, numbers[call.session], call)
             for other in others:
-                record(self._db, number_of_session(self._db, other.session), other)
+                record(self._db, numbers[other.session], other)
         return made
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:

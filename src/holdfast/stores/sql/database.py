@@ -37,6 +37,10 @@ class Database(Protocol):
         """A transaction that has the right to write from its first moment; all or nothing."""
         ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """Everything this thread writes inside it is one transaction."""
+        ...
+
     def reading(self) -> AbstractContextManager[None]:
         """One snapshot for several reads."""
         ...

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holdfast.failpoints import failpoint
 from holdfast.model import wire
+from holdfast.model.brought import Brought, Source
 from holdfast.model.origin import Origin
+from holdfast.ports import Calls, Log, Sessions
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.lineage import number_of_session
 from holdfast.stores.sql.rows import GARBLED
@@ -19,8 +22,9 @@ _KEEP = (
 class SqlImports:
     """Rows of `origins` and `sources`; one that cannot be read is as if it were not there."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, sessions: Sessions, log: Log, calls: Calls) -> None:
         self._db = db
+        self._sessions, self._log, self._calls = sessions, log, calls
 
     async def origin(self, agent: str, native: str) -> Origin | None:
         found = self._db.rows("SELECT data FROM origins WHERE name = ?", (_name(agent, native),))
@@ -51,6 +55,29 @@ class SqlImports:
             for session in dict.fromkeys(sessions):
                 number = number_of_session(self._db, session)
                 self._db.run("INSERT INTO sources VALUES (?, ?, ?)", (number, name, look))
+
+    async def bring(self, *brought: Brought, source: Source | None = None) -> None:
+        with self._db.together():
+            for one in brought:
+                await self._one(one)
+            if source:
+                failpoint("import.before_mark")
+                await self.mark(source.name, source.look, source.sessions)
+
+    async def _one(self, one: Brought) -> None:
+        if one.new:
+            await self._sessions.create(one.new)
+        if one.drafts:
+            failpoint("import.before_append")
+            await self._log.append(one.session, one.drafts, key=one.key, expect=one.expect)
+            failpoint("import.after_append")
+        if one.calls:
+            await self._calls.record(*one.calls)
+        if one.changes:
+            await self._sessions.set(one.session, one.changes)
+        if one.origin:
+            failpoint("import.before_keep")
+            await self.keep(one.origin)
 
 
 def _name(agent: str, native: str) -> bytes:

@@ -6,10 +6,20 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.engine.doors import drive
-from holdfast.errors import Unknown
+from holdfast.errors import Conflict, Misuse, Unknown
+from holdfast.model.brought import Brought, Source
 from holdfast.model.origin import Origin
+from holdfast.model.store import Changes, Expect
 from holdfast.ports import Store
-from holdfast.testing.factories import HOSTILE, start
+from holdfast.testing.factories import (
+    HOSTILE,
+    append,
+    call,
+    draft,
+    read_all,
+    session,
+    start,
+)
 
 from .base import Contract
 
@@ -82,3 +92,33 @@ class ImportsContract(Contract):
         assert [one.session for one in drive(store.imports.alike(b"A" * 8))] == [other]
         assert drive(store.imports.look("a.jsonl")) == ""
         assert drive(store.imports.look("b.jsonl")) == "look"
+
+    def test_what_was_brought_is_all_there(self, store: Store) -> None:
+        old, new = start(store), session()
+        drive(
+            store.imports.bring(
+                Brought(
+                    session=new.id, new=new, drafts=(draft("one"), draft("two")), key="k",
+                    expect=Expect(message=0), calls=(call(new.id), call(new.id)),
+                    origin=origin(new.id, head=2),
+                ),
+                Brought(session=old, changes=Changes(title="renamed")),
+                source=Source(name="a.jsonl", look="as it was", sessions=(new.id, old)),
+            )
+        )  # fmt: skip
+        store = self.reopen(store)
+        assert [entry.key for entry in read_all(store, new.id)] == ["k", "k"]
+        assert len(drive(store.calls.calls(new.id))) == 2
+        assert drive(store.imports.origin("some-agent", "n")) == origin(new.id, head=2)
+        assert drive(store.sessions.session(old)).title == "renamed"
+        assert drive(store.imports.look("a.jsonl")) == "as it was"
+
+    def test_what_is_brought_meets_the_same_refusals(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "somebody was faster")
+        late = Brought(session=id, drafts=(draft("late"),), expect=Expect(message=0))
+        with pytest.raises(Conflict):
+            drive(store.imports.bring(late))
+        with pytest.raises(Misuse):
+            drive(store.imports.bring(Brought(session=id, new=session(id))))
+        assert len(read_all(store, id)) == 1

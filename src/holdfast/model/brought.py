@@ -1,0 +1,32 @@
+"""What an import brings of one session, to be written all at once."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from holdfast.model.log import Draft, Session
+from holdfast.model.origin import Origin
+from holdfast.model.reply import Call
+from holdfast.model.store import Changes, Expect
+
+
+class Brought(Struct, frozen=True, kw_only=True):
+    """New entries of a session, and what else is known of it by now."""
+
+    session: str
+    new: Session | None = None
+    """The session itself, where it is not there yet."""
+    drafts: tuple[Draft, ...] = ()
+    key: str = ""
+    expect: Expect = Expect()
+    calls: tuple[Call, ...] = ()
+    changes: Changes | None = None
+    origin: Origin | None = None
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """A source of which all was brought: how it looked, and into which sessions it went."""
+
+    name: str
+    look: str
+    sessions: tuple[str, ...]
