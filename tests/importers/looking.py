@@ -52,4 +52,8 @@ def parts(session: BlockingSession) -> list[Any]:
 
 def calls_of(hf: Holdfast, session: BlockingSession) -> list[Call]:
     """What its calls used."""
-    return list(drive(hf.engine.store.calls.calls(session.id)))
+    calls = hf.engine.store.calls
+    found: list[Call] = []
+    while page := drive(calls.calls(session.id, after=found[-1].id if found else "")):
+        found += page
+    return found
