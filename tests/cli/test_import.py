@@ -7,11 +7,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
+from holdfast.cli.importing import PAUSE
 from tests.cli.running import program, run, terminal, values
 from tests.importers.writing import SESSION, Transcript, story, text
 
@@ -139,22 +143,73 @@ def test_an_imported_session_is_shown_and_found(tmp_path: Path) -> None:
     assert values("search", "bash_progress") == []
 
 
-def test_a_growing_file_is_followed(tmp_path: Path) -> None:
-    told = Transcript()
-    told.user("One.")
-    path = told.write(tmp_path / "p")
+@contextmanager
+def watched(path: Path) -> Iterator[Callable[[], dict[str, Any]]]:
+    """What is told of a file that is watched, report by report."""
     command = [sys.executable, "-m", "holdfast.cli", "import", "--watch", "--json", str(path)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ}
     ) as watching:
-        assert watching.stdout
+        out = watching.stdout
+        assert out
         try:
-            assert json.loads(watching.stdout.readline())["entries"] == 1
-            told.user("Two.")
-            told.reply("msg_1", text("Three."))
-            told.write(tmp_path / "p")
-            old = time.time() - 60
-            os.utime(path, (old, old))
-            assert json.loads(watching.stdout.readline())["entries"] == 2
+            yield lambda: json.loads(out.readline())
         finally:
             watching.terminate()
+
+
+def rested(path: Path) -> None:
+    old = time.time() - 60
+    os.utime(path, (old, old))
+
+
+def test_a_growing_file_is_followed(tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("One.")
+    path = told.write(tmp_path / "p")
+    with watched(path) as report:
+        assert report()["entries"] == 1
+        told.user("Two.")
+        told.reply("msg_1", text("Three."))
+        told.write(tmp_path / "p")
+        rested(path)
+        assert report()["entries"] == 2
+
+
+def test_a_line_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("One.")
+    path = told.write(tmp_path / "p")
+    told.user("Two.")
+    with watched(path) as report:
+        assert report()["entries"] == 1
+        half = len(told.lines[1]) // 2
+        with path.open("ab") as file:
+            file.write(told.lines[1][:half])
+            file.flush()
+            time.sleep(3 * PAUSE)
+            file.write(told.lines[1][half:])
+        done = report()
+    assert (done["entries"], done["troubles"], done["kept"]) == (1, 0, {})
+    path.write_bytes(told.lines[0] + told.lines[1][:half])
+    assert values("import", str(path))[0]["troubles"] == 1
+
+
+def test_a_file_that_takes_the_place_of_another_is_followed(tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("One.")
+    path = told.write(tmp_path / "p")
+    with watched(path) as report:
+        assert report()["entries"] == 1
+        path.rename(path.with_suffix(".old"))
+        time.sleep(2 * PAUSE)
+        path.write_bytes(b"")
+        time.sleep(2 * PAUSE)
+        other = Transcript("5d1a2b3c-0000-4000-8000-000000000002")
+        other.user("Of another day.")
+        path.write_bytes(b"".join(other.lines))
+        (session,) = report()["sessions"]
+    shown, kept = run("show", session).stdout, run("show", session, "--all").stdout
+    assert "Of another day." in shown
+    assert "One." not in shown
+    assert "One." in kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,10 +40,25 @@ def import_command(
         sources, others = _found(hf, paths, agents)
         reports = _brought(hf, sources, asked, fresh=watch)
         _told(asked, reports, others)
+        known = {one.path: one.troubles for one in reports}
         while watch:
             time.sleep(PAUSE)
-            for report in hf.import_sources(hf.transcripts(*paths, agents=agents), fresh=True):
-                _news(report, asked)
+            for report in hf.import_sources(_there(hf, paths, agents), fresh=True):
+                changed = report.troubles != known.get(report.path, 0) and not report.unchanged
+                if report.entries or changed:
+                    _news(report, asked)
+                    known[report.path] = report.troubles
+
+
+def _there(hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]) -> list[Source]:
+    """What is there now; a file that is being put in the place of another may be away."""
+    from holdfast.errors import HoldfastError
+
+    found: list[Source] = []
+    for place in [(path,) for path in paths] or [()]:
+        with suppress(HoldfastError):
+            found += hf.transcripts(*place, agents=agents)
+    return found
 
 
 def _found(
@@ -133,8 +148,6 @@ def _news(report: Imported, asked: Asked) -> None:
     from holdfast.cli.terminal import emit, one_line, say
     from holdfast.cli.wording import many, path
 
-    if not report.entries and not (report.troubles and not report.unchanged):
-        return
     if asked.json:
         emit(as_value(report))
         return

@@ -54,6 +54,9 @@ MOST_FILES = 1_000_000
 RESTED = 10.0
 """A file that was not written for so long holds no half reply, in seconds."""
 
+WRITTEN = 1.0
+"""A document that was not written for so long is not being rewritten just now, in seconds."""
+
 UNNAMED = "no known program gives its transcripts such a name"
 UNKNOWN = "it does not begin as the transcripts of any known program do"
 LINKED = "it is a link, and none is followed"
@@ -180,7 +183,8 @@ class Importing:
     async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
         """Import what is new; with `again` also where the source looks as it did.
 
-        With `fresh`, a reply that may still grow waits until the file has rested for a while.
+        With `fresh`, what may still grow waits until the file has rested for a while: a reply, a
+        line without an end, a document that is being rewritten.
         """
         source = self._source
         report = Imported(path=source.path, importer=source.importer, size=source.size)
@@ -206,7 +210,9 @@ class Importing:
         if not again and material.same(looked):
             report.unchanged, report.beside = True, material.beside(looked)
             return report
-        growing = fresh and material.age() < RESTED
+        growing = material.growing = fresh and material.age() < RESTED
+        if growing and material.name.endswith(".json") and material.age() < WRITTEN:
+            return report
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
         carried: list[str] = []

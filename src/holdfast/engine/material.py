@@ -47,6 +47,8 @@ class FileMaterial:
         self._copies: TemporaryDirectory[str] | None = None
         self.read = 0
         """How many bytes of the file itself have been read."""
+        self.growing = False
+        """Whether somebody may be writing it: then a last line without an end is not there yet."""
 
     @property
     def path(self) -> str:
@@ -66,6 +68,8 @@ class FileMaterial:
         bounds, number, total = self._bounds, 0, 0
         readline = file.readline
         while data := readline(bounds.line + 1):
+            if own and self.growing and len(data) <= bounds.line and not data.endswith(b"\n"):
+                return
             number += 1
             total += len(data)
             self.read = total if own else self.read
