@@ -10,15 +10,18 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from rich.cells import cell_len
 
 import holdfast
+from holdfast.cli.stats import COLUMNS
+from holdfast.cli.wording import rounded
 from holdfast.engine.threaded import drive
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, assistant
 from holdfast.model.pictures import dimensions
 from holdfast.model.reply import Call, Usage
 from holdfast.model.span import Span
-from tests.cli.running import run, values
+from tests.cli.running import run, terminal, values
 
 COPILOT = "transcripts/other-copilot/vibecodingtracker/copilot.jsonl"
 PI = "transcripts/other-pi/pi-mono/large-session.jsonl"
@@ -157,3 +160,22 @@ def test_nothing_yet(tmp_path: Path) -> None:
     holdfast.open(tmp_path / "log.db").close()
     done = run("--store", str(tmp_path / "log.db"), "stats")
     assert "No session is there yet" in done.stdout
+
+
+def test_the_table_fits_80_columns(shared_data: Path, tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    run("import", str(shared_data / "transcripts" / "codex"), "--store", store)
+    for by in ("agent", "model", "project"):
+        shown = terminal("stats", "--by", by, "--store", store).splitlines()
+        head = shown[0].split()
+        assert head == [by, "sess.", "calls", "sent", "cached", "output", "USD", "comp.", "full",
+                        "reads", "again"]  # fmt: skip
+        assert max(map(cell_len, shown)) <= 80
+        piped = run("stats", "--by", by, "--store", store).stdout.splitlines()[0].split()
+        assert piped == [by, *COLUMNS]
+
+
+def test_numbers_are_rounded_to_three_digits() -> None:
+    told = {0: "0", 9_999: "9,999", 10_000: "10.0k", 99_940: "99.9k", 99_960: "100k",
+            999_499: "999k", 999_600: "1.0M", 84_191_791: "84.2M"}  # fmt: skip
+    assert {value: rounded(value) for value in told} == told

@@ -9,12 +9,22 @@ import click
 from holdfast.cli.options import Asked, common
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from holdfast.core.stats import Compaction, Stats
 
 GROUPS = ("agent", "project", "model")
 
 WIDTH = 32
 """How wide the longest bar is."""
+
+COLUMNS = ("sessions", "calls", "sent", "cached", "output", "USD", "compacted", "full", "reads",
+           "again")  # fmt: skip
+NARROW = {"sessions": "sess.", "compacted": "comp."}
+"""What each group is told with, and how that is called where there is little room."""
+
+WIDE = 100
+"""Columns from which on a terminal is shown every digit."""
 
 SOURCES, FILES = 12, 5
 """Of how many sources and files it is told."""
@@ -88,18 +98,9 @@ def _compaction(one: Compaction) -> dict[str, Any]:
 def _draw(found: list[Stats], by: str) -> None:
     from collections import Counter
 
-    from rich.table import Table
-
     from holdfast.cli.terminal import print_table, say
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(by)
-    for name in ("sessions", "calls", "sent", "cached", "output", "USD", "compacted", "full",
-                 "reads", "again"):  # fmt: skip
-        table.add_column(name, justify="right")
-    for one in found:
-        table.add_row(*_row(one))
-    print_table(table)
+    print_table(_table(found, by))
     if any(one.unpriced for one in found):
         say("* no price is known of some calls: what they cost is not in it", "dim")
     filled: Counter[str] = Counter()
@@ -113,6 +114,23 @@ def _draw(found: list[Stats], by: str) -> None:
     bars("Read again most often", files.most_common(FILES))
 
 
+def _table(found: list[Stats], by: str) -> Table:
+    """A line for each group; a narrow terminal is shown tokens rounded."""
+    from rich.table import Table
+
+    from holdfast.cli.terminal import console
+
+    screen = console()
+    narrow = screen.is_terminal and screen.width < WIDE
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+    table.add_column(by, no_wrap=True)
+    for name in COLUMNS:
+        table.add_column(NARROW.get(name, name) if narrow else name, justify="right", no_wrap=True)
+    for one in found:
+        table.add_row(*_row(one, narrow=narrow))
+    return table
+
+
 def short(name: str, width: int) -> str:
     """A name that fits: of a path its end, of another its beginning."""
     from holdfast.cli.terminal import fitted, one_line
@@ -122,15 +140,16 @@ def short(name: str, width: int) -> str:
     return f"…{line[1 - width :]}" if path and len(line) > width else fitted(line, width)
 
 
-def _row(one: Stats) -> tuple[str, ...]:
-    from holdfast.cli.wording import number
+def _row(one: Stats, *, narrow: bool) -> tuple[str, ...]:
+    from holdfast.cli.wording import number, rounded
 
+    tokens = rounded if narrow else number
     shares = [share for each in one.compactions if (share := each.share) is not None]
     full = f"{sum(shares) / len(shares):.0%}" if shares else ""
     hits = one.hit_rate
     return (
-        short(one.name, 30), number(one.sessions), number(one.calls), number(one.usage.prompt),
-        "" if hits is None else f"{hits:.0%}", number(one.usage.output),
+        short(one.name, 18 if narrow else 30), number(one.sessions), number(one.calls),
+        tokens(one.usage.prompt), "" if hits is None else f"{hits:.0%}", tokens(one.usage.output),
         f"{one.cost / 1e9:,.2f}" + ("*" if one.unpriced else ""), number(len(one.compactions)),
         full, number(one.reads), number(one.again),
     )  # fmt: skip

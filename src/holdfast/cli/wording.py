@@ -51,6 +51,18 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
+def rounded(value: int) -> str:
+    """Three digits and a letter, where there are more than four."""
+    if value < 10_000:
+        return number(value)
+    amount = float(value)
+    for letter in ("", "k", "M", "G"):
+        if amount < 999.5 or letter == "G":
+            break
+        amount /= 1000
+    return f"{amount:.0f}{letter}" if amount >= 99.95 else f"{amount:.1f}{letter}"
+
+
 def many(value: int, word: str, plural: str = "") -> str:
     """A number and its noun."""
     return f"{value:,} {word if value == 1 else plural or _plural(word)}"
