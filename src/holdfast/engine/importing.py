@@ -195,6 +195,8 @@ class Importing:
         for attempt in range(TRIES):
             with closing(FileMaterial(root, source.name, self._bounds)) as self.material:
                 self._careful = attempt > 0
+                if fresh and _rewritten(self.material):
+                    return report
                 try:
                     return await self._once(self.material, report, again, fresh)
                 except Conflict:
@@ -211,8 +213,6 @@ class Importing:
             report.unchanged, report.beside = True, material.beside(looked)
             return report
         growing = material.growing = fresh and material.age() < RESTED
-        if growing and material.name.endswith(".json") and material.age() < WRITTEN:
-            return report
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
         carried: list[str] = []
@@ -263,6 +263,11 @@ class Importing:
             return (await self._engine.store.sessions.session(id)).id
         except Unknown:
             return ""
+
+
+def _rewritten(material: FileMaterial) -> bool:
+    """Whether a document may be in the middle of being written anew."""
+    return material.name.endswith(".json") and material.age() < WRITTEN
 
 
 def _read(reader: Importer, material: FileMaterial, report: Imported) -> Iterator[Told]:
