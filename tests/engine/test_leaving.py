@@ -10,7 +10,7 @@ import pytest
 import holdfast
 from holdfast.engine.exporting import FORMATS, Exported
 from holdfast.errors import Misuse
-from holdfast.model.log import Summary
+from holdfast.model.log import Summary, Trigger
 from holdfast.model.span import Span
 
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -50,6 +50,16 @@ def test_compactions_can_have_lines_of_their_own(session: str, tmp_path: Path) -
         alone = hf.export(session).data.splitlines()
     assert [json.loads(line)["type"] for line in lines] == ["session", "boundary"]
     assert alone == lines[:1]
+
+
+@pytest.mark.parametrize(("trigger", "told"), [("manual", "manual"), ("idle", "auto")])
+def test_claude_code_is_told_whether_somebody_asked_for_the_summary(
+    session: str, tmp_path: Path, trigger: Trigger, told: str
+) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        hf.session(session).append(Summary(covers=(Span(1, 1),), text="Told.", trigger=trigger))
+        first = json.loads(hf.export(session, "claude-code").data.splitlines()[0])
+    assert first["compactMetadata"]["trigger"] == told
 
 
 def test_a_form_that_is_none_is_refused(session: str, tmp_path: Path) -> None:

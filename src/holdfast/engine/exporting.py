@@ -177,6 +177,7 @@ class Exporting:
             items=(*_opening(format, preface), *items),
             summaries=tuple(self._clean(getattr(part, "text", "")) for part in texts),
             before=bodies[-1].tokens_before if bodies else 0,
+            manual=bool(bodies) and bodies[-1].trigger == "manual",
         )
 
     async def _window(self, format: str, *, bare: bool) -> tuple[PreparedWindow, View]:

@@ -75,7 +75,7 @@ def _records(live: Live) -> Iterator[dict[str, Any]]:
 
 
 def _boundary(live: Live) -> dict[str, Any]:
-    told = {"trigger": "auto", "preTokens": live.before}
+    told = {"trigger": "manual" if live.manual else "auto", "preTokens": live.before}
     return {
         "type": "system",
         "subtype": "compact_boundary",

@@ -28,6 +28,8 @@ class Live(Struct, frozen=True, kw_only=True):
     """The texts in them that stand for what was said before."""
     before: int = 0
     """How many tokens the newest summary stands for, where that is known."""
+    manual: bool = False
+    """Whether somebody asked for that summary."""
 
 
 def uuid(*told: str | int) -> str:
