@@ -21,6 +21,7 @@ from holdfast.model.message import (
     Part,
     Patch,
     Reasoning,
+    Record,
     Seal,
     Subtask,
     SummaryText,
@@ -49,6 +50,8 @@ def weigh(part: Part) -> int:
     """The estimate of one part."""
     if type(part) is Text and part.seal is None:
         return estimate(part.text)  # most of what is ever said
+    if type(part) is Record:
+        return 0
     return sum(map(estimate, texts(part))) + frame(part)
 
 
