@@ -81,6 +81,12 @@ def test_whom_to_talk_to_without_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert whom("", {"OPENAI_API_KEY": "k"}).format == "openai-responses"
     local = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}
     assert whom("llama3", local) == Whom("llama3", "openai", "openai-chat")
+    assert whom("gpt-5", local).format == "openai-chat"
+    assert whom("gpt-5", {"OPENAI_BASE_URL": "https://api.openai.com/v1"}).format.endswith("nses")
+    assert whom("gpt-4o-search-preview", {}).format == "openai-chat"
+    assert whom("gpt-5", local | {"HOLDFAST_OPENAI_API": "responses"}).format.endswith("responses")
+    with pytest.raises(Misuse, match="say chat or responses"):
+        whom("gpt-5", local | {"HOLDFAST_OPENAI_API": "soap"})
     assert whom("", {"HOLDFAST_MODEL": "claude-haiku-4-5"}).provider == "anthropic"
 
 

@@ -48,7 +48,7 @@ def test_a_whole_request_is_counted_by_its_provider(
     s = hf.session(model=model)
     s.user("How large is this?")
     request = s.window(system="Be brief.", tools=[TOOL]).request(format, stream=True)
-    transport = HttpTransport(provider, key="k" * 20, url=server.url())
+    transport = HttpTransport(provider, key="k" * 20, url=server.url(provider))
     counter = ProviderCounter(transport)
     assert drive(counter.count_request(request, format)) == Count(tokens=4_321, tier="provider")
     assert drive(counter.count_request(request, "openai-chat")) is None
@@ -58,7 +58,7 @@ def test_a_whole_request_is_counted_by_its_provider(
 
 @pytest.mark.parametrize("provider", MODELS)
 def test_a_text_is_counted_as_one_message(provider: str, server: StrictServer) -> None:
-    transport = HttpTransport(provider, key="k" * 20, url=server.url())
+    transport = HttpTransport(provider, key="k" * 20, url=server.url(provider))
     counter = ProviderCounter(transport, MODELS[provider][0])
     assert drive(counter.count(["one", "two"])) == [4_321, 4_321]
     assert (counter.name, counter.tier) == (provider, "provider")

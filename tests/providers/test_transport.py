@@ -2,12 +2,19 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
 
+import anthropic
+import openai
 import pytest
+from google import genai
+from google.genai import types as genai_types
 
 from holdfast.engine.doors import drive
+from holdfast.engine.plugins import provider
 from holdfast.errors import (
     Denied,
     Garbled,
@@ -19,6 +26,7 @@ from holdfast.errors import (
     Unreachable,
 )
 from holdfast.providers import transport as module
+from holdfast.providers.addresses import host_of
 from holdfast.providers.transport import HttpTransport, failure, key_of
 
 KEY = "sk-ant-0123456789"
@@ -183,13 +191,112 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert key_of("google") == "from the environment"
 
 
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "https://", "example.com", "http://[::1"])
+def test_what_is_no_address_is_told(url: str) -> None:
+    with pytest.raises(Misuse, match="must be"):
+        HttpTransport("anthropic", key=KEY, url=url)
+
+
 @pytest.mark.parametrize(
-    "url",
-    ["http://example.com", "ftp://127.0.0.1", "https://", "example.com", "http://127.0.0.2.x"],
+    "url", ["http://example.com", "http://127.0.0.2.x", "http://192.168.1.20:11434/v1"]
 )
 def test_a_key_is_not_sent_in_the_clear(url: str) -> None:
-    with pytest.raises(Misuse, match="no address a key may be sent to"):
-        HttpTransport("anthropic", key=KEY, url=url)
+    with pytest.raises(Misuse, match=r"in the clear; use https://.* plain_http = \["):
+        HttpTransport("openai", key=KEY, url=url)
+    HttpTransport("openai", key=KEY, url=url, plain=[host_of(url)]).close()
+
+
+@pytest.mark.parametrize(
+    ("url", "goes"),
+    [
+        ("http://192.168.1.20:11434/v1", True),
+        ("http://[fd00::7]:8000/v1", True),
+        ("http://ollama:11434/v1", True),
+        ("http://box.local/v1", True),
+        ("http://example.com/v1", False),
+        ("http://8.8.8.8/v1", False),
+    ],
+)
+def test_without_a_key_plain_http_reaches_the_private_network_alone(
+    url: str, goes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    if goes:
+        HttpTransport("openai", url=url).close()
+        return
+    with pytest.raises(Misuse, match="over a public network"):
+        HttpTransport("openai", url=url)
+
+
+def test_the_settings_let_a_key_go_in_the_clear_to_a_host(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with pytest.raises(Misuse, match="in the clear"):
+        provider("openai", "openai-chat", key=KEY, url="http://Box.lan/v1")
+    (tmp_path / "holdfast").mkdir()
+    (tmp_path / "holdfast/settings.toml").write_text('[providers]\nplain_http = ["BOX.lan"]\n')
+    provider("openai", "openai-chat", key=KEY, url="http://Box.lan/v1").close()
+
+
+def theirs(name: str, url: str, format: str) -> Any:
+    """What a provider's own SDK makes of a base URL: the request it sends for a reply."""
+    if name == "anthropic":
+        made = anthropic.Anthropic(api_key=KEY, base_url=url, max_retries=0)
+        said: Any = [{"role": "user", "content": "hi"}]
+        return made.messages.create(model="m", max_tokens=9, messages=said, stream=True)
+    if name == "openai":
+        client = openai.OpenAI(api_key=KEY, base_url=url, max_retries=0)
+        if format == "openai-chat":
+            return client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": "hi"}], stream=True
+            )
+        return client.responses.create(model="m", input="hi", stream=True)
+    options = genai_types.HttpOptions(base_url=url, api_version="v1beta")
+    client = genai.Client(api_key=KEY, http_options=options)
+    return list(client.models.generate_content_stream(model="m", contents="hi"))
+
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "anthropic": {"model": "m", "messages": []},
+    "openai-chat": {"model": "m", "messages": []},
+    "openai-responses": {"model": "m", "input": "hi"},
+    "gemini": {"model": "m", "contents": []},
+}
+
+
+@pytest.mark.parametrize("below", ["", "/", "/v1", "/v1/", "/v4", "/api/coding/v4", "/anthropic"])
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("anthropic", "anthropic"), ("openai", "openai-chat"), ("openai", "openai-responses"),
+     ("google", "gemini")],
+)  # fmt: skip
+def test_a_base_url_means_what_it_means_to_the_providers_own_sdk(
+    name: str, format: str, below: str
+) -> None:
+    with playing(answering(404)) as (url, heard):
+        with pytest.raises(Exception, match="404"):
+            theirs(name, f"{url}{below}", format)
+        with (
+            closing(provider(name, format, key=KEY, url=f"{url}{below}")) as ours,
+            pytest.raises(Rejected) as raised,
+        ):
+            drive(ours.begin(REQUESTS[format]))
+    by_sdk, by_us = (path.partition("?")[0] for path, _, _ in heard)
+    assert by_us == by_sdk.replace("//", "/")
+    assert "BASE_URL is used as it is given" in str(raised.value)
+    assert f"{url}{by_us}" in str(raised.value)
+
+
+def test_nobody_there_is_told_with_the_address_and_nothing_secret_of_it() -> None:
+    with playing(answering(200)) as (url, _):
+        pass
+    named = url.replace("://", "://me:hunter2-hunter2@")
+    with pytest.raises(Unreachable, match="cannot be reached") as raised:
+        asked(f"{named}/below?key=sk-in-the-query")
+    assert f"anthropic at {url}/below" in str(raised.value)
+    for secret in ("hunter2", "sk-in-the-query", KEY):
+        assert secret not in str(raised.value)
 
 
 def test_a_provider_without_an_endpoint_is_told() -> None:

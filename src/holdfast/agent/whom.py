@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.plugins import catalogue, embedded, has_weights, provider
+from holdfast.engine.settings import settings
 from holdfast.engine.threaded import drive
 from holdfast.errors import Denied
 from holdfast.model.limits import Limits
@@ -19,7 +21,7 @@ FORMATS: Final = {"anthropic": "anthropic", "openai": "openai-responses", "googl
 KEYS: Final = {
     "anthropic": ("ANTHROPIC_API_KEY",),
     "openai": ("OPENAI_API_KEY",),
-    "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
 
 USUAL: Final = {
@@ -28,6 +30,9 @@ USUAL: Final = {
     "google": "gemini-2.5-pro",
 }
 """The model that is taken where none is named, by the key that is there."""
+
+_CHAT_ONLY: Final = re.compile(r"audio|search-preview")
+"""Models of OpenAI's own that the Responses API does not have."""
 
 SMALL: Final = "smollm2-135m"
 """The model that runs inside this process: small enough to be there, too small to be good."""
@@ -83,9 +88,17 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
     if model == SMALL:
         return Whom(model, "embedded", "openai-chat")
     name = catalogue().profile(model).provider
-    if name not in FORMATS or (name == "openai" and compatible(env)):
-        return Whom(model, "openai", "openai-chat" if compatible(env) else FORMATS["openai"])
+    if name not in FORMATS or name == "openai":
+        return Whom(model, "openai", _wire(model, env))
     return Whom(model, name, FORMATS[name])
+
+
+def _wire(model: str, env: Mapping[str, str]) -> str:
+    """How OpenAI, or a server like it, is spoken to: as the user says, else as it can be."""
+    chosen = settings(environ=env).providers.openai_api
+    if not chosen:
+        chosen = "chat" if compatible(env) or _CHAT_ONLY.search(model) else "responses"
+    return f"openai-{chosen}"
 
 
 def led(session: BlockingSession) -> str:
@@ -111,6 +124,6 @@ def _usual(env: Mapping[str, str]) -> str:
 
 
 def compatible(env: Mapping[str, str]) -> bool:
-    """Whether OpenAI's address is another server's, which knows Chat Completions at the most."""
+    """Whether OpenAI's address is another server's: what all of those know is Chat Completions."""
     named = env.get("OPENAI_BASE_URL", "")
     return bool(named) and urlsplit(named).hostname != "api.openai.com"

@@ -39,7 +39,7 @@ ENDPOINTS: Final = {
         "input_tokens",
     ),
     "openai-responses": Endpoint(
-        "/v1/responses/input_tokens",
+        "/responses/input_tokens",
         (
             "model", "input", "instructions", "tools", "tool_choice", "reasoning", "text",
             "truncation", "parallel_tool_calls", "conversation", "previous_response_id",

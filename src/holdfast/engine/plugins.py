@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from holdfast.engine.settings import settings
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
@@ -48,6 +49,8 @@ IMPORTERS = {
 
 EMBEDDERS = {"wordllama": "holdfast.embedders.wordllama:WordLlama"}
 """By name; others join as entry points `holdfast.embedders`."""
+
+TRANSPORT = "holdfast.providers.transport:HttpTransport"
 
 CATALOGUE = "holdfast.providers.catalogue:BuiltIn"
 
@@ -134,7 +137,7 @@ def count_stream(chunks: Iterable[str], vocabulary: str) -> Count:
 
 def endpoint(provider: str, model: str = "", *, key: str = "", url: str = "") -> Counter:
     """What counts for a provider by asking it; key and address are those its SDK would use."""
-    transport = _load("holdfast.providers.transport:HttpTransport")(provider, key=key, url=url)
+    transport = _load(TRANSPORT)(provider, key=key, url=url, plain=settings().providers.plain_http)
     return cast(Counter, _load("holdfast.counters.provider:ProviderCounter")(transport, model))
 
 
@@ -145,9 +148,10 @@ def provider(
 
     `seconds` is how long a reply may keep silent; ten minutes unless told.
     """
-    transport = _load("holdfast.providers.transport:HttpTransport")(
-        name, key=key, url=url, seconds=seconds or _load("holdfast.providers.speaking:SECONDS")
-    )
+    transport = _load(TRANSPORT)(
+        name, key=key, url=url, plain=settings().providers.plain_http,
+        seconds=seconds or _load("holdfast.providers.speaking:SECONDS"),
+    )  # fmt: skip
     return cast(Provider, _load("holdfast.providers.speaking:HttpProvider")(transport, format))
 
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -33,6 +33,19 @@ class StatusLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A command line that gets the state as JSON; empty for our own line."""
 
 
+Wire = Literal["", "chat", "responses"]
+"""How a server that is like OpenAI's is spoken to; empty where its address decides."""
+
+
+class Providers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How providers are reached."""
+
+    openai_api: Wire = ""
+    """Chat Completions or Responses, wherever OPENAI_BASE_URL points to."""
+    plain_http: tuple[str, ...] = ()
+    """Hosts that may be spoken to without TLS, with a key too."""
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -43,6 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     caps: Caps = Caps()
     """What may be spent."""
     status: StatusLine = StatusLine()
+    providers: Providers = Providers()
 
 
 def settings(store: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -58,7 +72,19 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
         secrets=secrets,
         caps=told.get("caps", Caps()),
         status=told.get("status", StatusLine()),
+        providers=_providers(told.get("providers", Providers()), env),
     )
+
+
+def _providers(told: Providers, env: Mapping[str, str]) -> Providers:
+    """What the file says of them, unless the environment says otherwise."""
+    named = env.get("HOLDFAST_OPENAI_API", "").strip()
+    hosts = tuple(host.lower() for host in told.plain_http)
+    try:
+        wire = msgspec.convert(named or told.openai_api, Wire)
+    except msgspec.ValidationError:
+        raise Misuse(f"HOLDFAST_OPENAI_API is {named!r}; say chat or responses") from None
+    return Providers(openai_api=wire, plain_http=hosts)
 
 
 def _secret(name: str, value: str) -> list[str]:
@@ -79,7 +105,9 @@ def default_store(environ: Mapping[str, str] | None = None) -> Path:
     return data_home(environ) / "holdfast.db"
 
 
-TABLES: dict[str, type[Struct]] = {"caps": Caps, "status": StatusLine}
+TABLES: dict[str, type[Struct]] = {
+    "caps": Caps, "status": StatusLine, "providers": Providers,
+}  # fmt: skip
 """The settings that are tables of their own."""
 
 

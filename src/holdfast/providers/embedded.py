@@ -62,7 +62,7 @@ def _served(weights: str, window: int, threads: int) -> Served:
             server = library.Server(told)
         except Exception as failed:
             raise Misuse(f"{weights} cannot be loaded: {failed}; is it a GGUF file?") from failed
-    return Served(str(server.listening_address), key, server)
+    return Served(f"{server.listening_address}/v1", key, server)
 
 
 def _threads() -> int:

@@ -2,6 +2,7 @@
 
 Rule 1: a request is sent as it was made; only what is the client's own matter is taken out.
 Rule 2: an OpenAI-compatible endpoint is OpenAI at another address; it may want no key.
+Rule 3: paths are those that the provider's own SDK lays behind its base URL.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ def posted(request: dict[str, Any], format: str) -> Posted:
     if format == "gemini":
         return Posted(f"/v1beta/{gemini_path(request, stream=True)}", rest(request), {})
     if format == "openai-responses":
-        return Posted("/v1/responses", request | {"stream": True}, {})
+        return Posted("/responses", request | {"stream": True}, {})
     if format == "openai-chat":
         told = {"stream": True, "stream_options": {"include_usage": True}}
-        return Posted("/v1/chat/completions", request | told, {})
+        return Posted("/chat/completions", request | told, {})
     raise Misuse(f"nobody here is spoken to in {format!r}")
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from holdfast.core.limits import limit_in
 from holdfast.core.ratelimits import limits_in
@@ -31,6 +30,7 @@ from holdfast.errors import (
 )
 from holdfast.model import wire
 from holdfast.model.limits import Limits
+from holdfast.providers.addresses import base, host_of, is_private, shown
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
@@ -44,6 +44,7 @@ class Service(NamedTuple):
     """Where a provider is, and how it knows us."""
 
     url: str
+    """Its base, in the sense of the provider's own SDK: OpenAI's has the version in it."""
     keys: tuple[str, ...]
     """Variables that may hold the key."""
     base: str
@@ -62,7 +63,7 @@ SERVICES: Final = {
         fixed=(("anthropic-version", "2023-06-01"),),
     ),
     "openai": Service(
-        "https://api.openai.com",
+        "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
         "OPENAI_BASE_URL",
         "authorization",
@@ -70,7 +71,7 @@ SERVICES: Final = {
     ),
     "google": Service(
         "https://generativelanguage.googleapis.com",
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         "GOOGLE_GEMINI_BASE_URL",
         "x-goog-api-key",
     ),
@@ -83,15 +84,23 @@ class HttpTransport:
     blocking: ClassVar[bool] = True
 
     def __init__(
-        self, provider: str, *, key: str = "", url: str = "", seconds: float = SECONDS
+        self,
+        provider: str,
+        *,
+        key: str = "",
+        url: str = "",
+        seconds: float = SECONDS,
+        plain: Collection[str] = (),
     ) -> None:
+        """`plain` are hosts that the user lets a key go to without TLS."""
         if provider not in SERVICES:
             raise Misuse(f"no endpoint of {provider!r} is known here; use {', '.join(SERVICES)}")
         service = SERVICES[provider]
         self.provider = provider
         self._service = service
-        self._url = _origin(url or os.environ.get(service.base) or service.url)
         self._key = key or key_of(provider)
+        told = url or os.environ.get(service.base) or service.url
+        self._url = base(told, key=bool(self._key), plain=plain)
         self._keys = tuple(filter(None, {self._key, *map(key_of, SERVICES)}))
         self._seconds = seconds
         self._client: Client | None = None
@@ -101,15 +110,16 @@ class HttpTransport:
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """Send it, and take the answer; a ProviderError says what to do where that fails."""
         client = self._ready()
-        with _mapped(self.provider, self._seconds):
+        with self._mapped():
             answer = self._send(client, path, body, headers)
         if answer[0] == 200:
             return answer[1]
-        raise failure(self.provider, *answer)
+        raise self._failure(path, *answer)
 
     def _ready(self) -> Client:
-        """The connection, with a key; only a compatible server on this machine may want none."""
-        if not self._key and not (self.provider == "openai" and is_local(self._url)):
+        """The connection, with a key; only a server that is like OpenAI's may want none."""
+        theirs = host_of(self._url) == host_of(self._service.url)
+        if not self._key and (theirs or self.provider != "openai"):
             raise Denied(
                 f"no key for {self.provider}; set {self._service.keys[0]}", provider=self.provider
             )
@@ -118,7 +128,7 @@ class HttpTransport:
     async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> HttpFlow:
         """Send it, and take the answer piece by piece."""
         client = self._ready()
-        with _mapped(self.provider, self._seconds):
+        with self._mapped():
             sent = client.build_request(
                 "POST", f"{self._url}{path}", content=body, headers=self._told(headers)
             )
@@ -129,8 +139,25 @@ class HttpTransport:
                     said = self._read(answer)
                 finally:
                     answer.close()
-                raise failure(self.provider, answer.status_code, said, answer.headers)
-        return HttpFlow(self.provider, answer, self._seconds, self._keys)
+                raise self._failure(path, answer.status_code, said, answer.headers)
+        return HttpFlow(self.provider, answer, self._seconds, self._keys, self._url)
+
+    def _mapped(self) -> AbstractContextManager[None]:
+        return _mapped(self.provider, self._seconds, self._url)
+
+    def _failure(
+        self, path: str, status: int, body: bytes, headers: Mapping[str, str]
+    ) -> ProviderError:
+        """What an answer that is none means."""
+        elsewhere = status in (404, 405) and self._url != self._service.url
+        where = self._asked_at(path) if elsewhere else ""
+        return failure(self.provider, status, body, headers, where)
+
+    def _asked_at(self, path: str) -> str:
+        """Where something was looked for at another address than the provider's own."""
+        how = "with its version, as http://host/v1" if self.provider == "openai" else "without /v1"
+        told = f"{self._service.base} is used as it is given, so name it {how}"
+        return f" (asked at {shown(self._url + path)}: {told})"
 
     def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
         known = {self._service.header: f"{self._service.prefix}{self._key}"} if self._key else {}
@@ -171,7 +198,7 @@ class HttpTransport:
                 ) from absent
             # A proxy of the environment is for the world outside; to it the key would be plain.
             self._client = Client(
-                follow_redirects=False, timeout=self._seconds, trust_env=not is_local(self._url)
+                follow_redirects=False, timeout=self._seconds, trust_env=not is_private(self._url)
             )
         return self._client
 
@@ -191,9 +218,14 @@ class HttpFlow:
     """A streamed answer."""
 
     def __init__(
-        self, provider: str, answer: Response, seconds: float, keys: tuple[str, ...] = ()
+        self,
+        provider: str,
+        answer: Response,
+        seconds: float,
+        keys: tuple[str, ...] = (),
+        url: str = "",
     ) -> None:
-        self._provider, self._answer, self._seconds = provider, answer, seconds
+        self._provider, self._answer, self._seconds, self._url = provider, answer, seconds, url
         self._pieces = answer.iter_bytes()
         self._mask = _Mask(keys)
         self._taken, self._end = 0, time.monotonic() + LONGEST
@@ -201,7 +233,7 @@ class HttpFlow:
 
     async def read(self) -> bytes:
         """The next piece; empty at its end."""
-        with _mapped(self._provider, self._seconds):
+        with _mapped(self._provider, self._seconds, self._url):
             while piece := next(self._pieces, b""):
                 self._bound(len(piece))
                 if clean := self._mask.over(piece, more=True):
@@ -246,26 +278,22 @@ def _begun(text: bytes, key: bytes) -> int:
 
 
 @contextmanager
-def _mapped(provider: str, seconds: float) -> Iterator[None]:
+def _mapped(provider: str, seconds: float, url: str) -> Iterator[None]:
     """What the network does, said once as what to do about it."""
     import httpx2
 
+    where = f"{provider} at {shown(url)}" if url else provider
     try:
         yield
     except httpx2.TimeoutException as late:
         raise Unreachable(
-            f"{provider} did not answer within {seconds:g} s; try again", provider=provider
+            f"{where} did not answer within {seconds:g} s; try again", provider=provider
         ) from late
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as failed:
+        do = "see that it runs" if is_private(url) else "check the network"
         raise Unreachable(
-            f"{provider} cannot be reached: {failed}; check the network, then try again",
-            provider=provider,
+            f"{where} cannot be reached: {failed}; {do}, then try again", provider=provider
         ) from failed
-
-
-def is_local(url: str) -> bool:
-    """Whether an address is on this machine."""
-    return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def key_of(provider: str) -> str:
@@ -273,16 +301,9 @@ def key_of(provider: str) -> str:
     return next(filter(None, map(os.environ.get, SERVICES[provider].keys)), "")
 
 
-def _origin(url: str) -> str:
-    """Where paths begin, without the version; plain HTTP is for this machine only."""
-    parts = urlsplit(url)
-    local = is_local(url)
-    if not parts.hostname or parts.scheme not in (("http", "https") if local else ("https",)):
-        raise Misuse(f"{url!r} is no address a key may be sent to; it must begin with https://")
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
-
-
-def failure(provider: str, status: int, body: bytes, headers: Mapping[str, str]) -> ProviderError:
+def failure(
+    provider: str, status: int, body: bytes, headers: Mapping[str, str], where: str = ""
+) -> ProviderError:
     """What an answer that is none means, and what to do about it."""
     words = _words(body)
     told: dict[str, Any] = {
@@ -301,7 +322,7 @@ def failure(provider: str, status: int, body: bytes, headers: Mapping[str, str])
     if status == 413 or (400 <= status < 500 and _too_long(words)):
         return Overflow(f"{said}; compact, then send", limit=limit_in(words), **told)
     if 400 <= status < 500:
-        return Rejected(f"{said}; it will not accept this", **told)
+        return Rejected(f"{said}{where}; it will not accept this", **told)
     return Garbled(f"{said}; no answer to what was asked", raw=body[:1000], **told)
 
 
