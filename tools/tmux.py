@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -88,5 +89,6 @@ class Terminal:
             return bool(termios.tcgetattr(tty.fileno())[3] & termios.ECHO)
 
     def close(self) -> None:
-        """End it, with all that runs in it."""
-        self._tmux("kill-server")
+        """End it, with all that runs in it; once it has ended, that is no trouble."""
+        with suppress(subprocess.CalledProcessError):
+            self._tmux("kill-server")

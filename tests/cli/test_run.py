@@ -94,3 +94,41 @@ def test_a_cap_stops_it_before_the_call(tmp_path: Path) -> None:
         again = run(tmp_path, server, "-c", "-p", "go on", "--cap-session", "5")
         assert again.stdout == "never\n"
         assert "a task" in str(server.asked[-1].body)
+
+
+def test_tools_that_take_too_much_of_the_window_are_found_before_they_are_used(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "config/holdfast").mkdir(parents=True)
+    (tmp_path / "config/holdfast/profiles.toml").write_text("[claude-small]\nwindow = 5000\n")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/here.py").write_text("")
+    answers = iter(
+        [
+            answer(Ask("tool_search", {"query": "find files by name"})),
+            answer(Ask("glob", {"pattern": "*.py"})),
+            answer("here.py"),
+        ]
+    )
+    with StrictServer(lambda asked: next(answers)) as server:
+        done = run(tmp_path, server, "-m", "claude-small", "-p", "which files?", "--stream-json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert server.refused == []
+        first, second, last = (one.body for one in server.asked)
+    names = [{one["name"] for one in body["tools"]} for body in (first, second, last)]
+    assert {"read", "write", "edit", "shell", "recall", "tool_search"} <= names[0]
+    assert "glob" not in names[0]
+    assert "<available-deferred-tools>" in str(first)
+    assert names[0] | {"glob"} <= names[1] == names[2]
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    results = [one["output"] for one in told if one["type"] == "tool_result"]
+    assert "glob" in results[0]
+    assert results[1] == "here.py"
+
+
+def test_where_there_is_room_every_tool_is_there_at_once(tmp_path: Path) -> None:
+    with StrictServer(lambda asked: answer("Yes.")) as server:
+        assert run(tmp_path, server, "-p", "all there?").returncode == 0
+        names = {one["name"] for one in server.asked[0].body["tools"]}
+    assert {"glob", "todo", "subtask", "search_history"} <= names
+    assert "tool_search" not in names

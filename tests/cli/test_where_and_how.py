@@ -81,15 +81,18 @@ def ended(work: Path) -> None:
         time.sleep(0.02)
 
 
-def test_sigterm_ends_a_run_with_all_it_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("told", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_a_run_with_all_it_started(
+    tmp_path: Path, told: signal.Signals, status: int
+) -> None:
     answers = iter([answer(Ask("shell", {"command": LONG})), answer("All right.")])
     with StrictServer(lambda asked: next(answers)) as server:
         running = begun(tmp_path, server, "-p", "long", "--json", "--allow", "shell")
         while not (tmp_path / "work" / "begun").exists():
             pass
-        os.kill(running.pid, signal.SIGTERM)
+        os.kill(running.pid, told)
         said, wrong = running.communicate(timeout=30)
-        assert running.returncode == 143, wrong
+        assert running.returncode == status, wrong
         assert json.loads(said.splitlines()[-1])["type"] == "interrupted"
         assert "Traceback" not in wrong
         ended(tmp_path / "work")
@@ -99,6 +102,23 @@ def test_sigterm_ends_a_run_with_all_it_started(tmp_path: Path) -> None:
         assert not [one.rule for one in server.asked if one.rule]
     with holdfast.open(tmp_path / "log.db") as hf:
         assert hf.examine() == ()
+
+
+def test_what_is_to_outlive_its_terminal_does(tmp_path: Path) -> None:
+    wait = "touch begun; while [ ! -e go ]; do sleep 0.02; done"
+    answers = iter([answer(Ask("shell", {"command": wait})), answer("All right.")])
+    with StrictServer(lambda asked: next(answers)) as server:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        try:
+            running = begun(tmp_path, server, "-p", "long", "--allow", "shell")
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        while not (tmp_path / "work" / "begun").exists():
+            pass
+        os.kill(running.pid, signal.SIGHUP)
+        (tmp_path / "work" / "go").touch()
+        said, _ = running.communicate(timeout=30)
+        assert (said, running.returncode) == ("All right.\n", 0)
 
 
 @pytest.fixture
@@ -131,6 +151,26 @@ def test_sigterm_ends_a_chat(talk: Terminal, busy: bool) -> None:
     assert talk.echoes()
     if busy:
         ended(talk.work)
+
+
+def test_a_terminal_that_goes_away_ends_a_chat_with_all_it_started(
+    talk: Terminal, tmp_path: Path
+) -> None:
+    talk.type("work for long")
+    while not (talk.work / "begun").exists():
+        pass
+    agent = (talk.work / "agent").read_text().strip()
+    talk.close()
+    ended(talk.work)
+    until = time.monotonic() + 30
+    while not gone(agent):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    with holdfast.open(tmp_path / "log.db") as hf:
+        assert hf.examine() == ()
+        said = [str(one.body) for one in hf.session(hf.sessions()[0].id).entries()]
+        assert "turn_aborted" in said[-1]
+        assert "[interrupted]" in said[-2]
 
 
 def test_warnings_are_plain_sentences(tmp_path: Path) -> None:

@@ -96,3 +96,18 @@ def test_a_reply_that_is_told_again_with_its_key_counts_once(tmp_path: Path) -> 
         assert len(list(s.entries())) == 2
         s.reply({**nameless, "content": [{"type": "text", "text": "Another."}]}, key="turn-2")
         assert s.cost == 2 * spent
+
+
+@pytest.mark.parametrize("format", REPLIES)
+def test_a_reply_that_is_told_again_is_paid_once(format: str, tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        s.user("hi")
+        s.reply(REPLIES[format])
+        spent = s.cost
+        s.reply(REPLIES[format])
+        later = hf.session(s.id)
+        later.reply(REPLIES[format])
+        whole = s.snapshot().session_cost_usd
+        assert spent > 0
+        assert (s.cost, later.cost, whole) == (spent, spent, spent)

@@ -47,7 +47,7 @@ def answers() -> Any:
         Ask("shell", {"command": prepare}),
         Ask("shell", {"command": f"{COMMIT} {WORDS}"}),
         Ask("shell", {"command": request}),
-        Ask(f"a tool named {WORDS}", {}),
+        Ask(f"tool-{WORDS}", {}),
     ]
     told = [answer(WORDS, one, usage=USED, headers=LIMITS) for one in asked]
     return iter([*told, answer(f"Done. {WORDS}", usage=USED, headers=LIMITS)])

@@ -23,6 +23,7 @@ from holdfast.agent.shell import Interrupted
 from holdfast.agent.telling import deciding, ran, working
 from holdfast.agent.together import Together
 from holdfast.agent.tools import Toolbox
+from holdfast.core.defer import TOOL_SEARCH
 from holdfast.core.ledger.arguments import arguments
 from holdfast.core.recall import recall_tools
 from holdfast.core.scaffold import wrap
@@ -36,6 +37,9 @@ from holdfast.ports import Provider
 
 STEPS: Final = 200
 """So many calls of the model in one turn, at most."""
+
+ALWAYS: Final = frozenset({"read", "write", "edit", "shell", "recall"})
+"""Tools that never wait to be found: the work itself, and what handles in the window speak of."""
 
 ABORTED: Final = Text(
     wrap("turn_aborted", "The user interrupted this turn. What was not finished was not done."),
@@ -130,7 +134,8 @@ class Agent:
             self.provider,
             self._hear,
             system=self._system,
-            tools=self.tools(),
+            tools=self._always(),
+            more_tools=self._if_there_is_room(),
             chat_files=self.files.open_files(),
             sources=[self.files, *filter(None, [self.map])],
             **self.giving,
@@ -140,7 +145,18 @@ class Agent:
         return entry
 
     def tools(self) -> list[Any]:
-        """What it can do, as a model is told of it."""
+        """What it can do, as a model is told of it, at once or when it looks for it."""
+        return [*self._always(), *self._if_there_is_room()]
+
+    def _always(self) -> list[Any]:
+        """What every window has, however small."""
+        return [one for one in self._all() if one.name in ALWAYS]
+
+    def _if_there_is_room(self) -> list[Any]:
+        """What waits behind tool_search where the definitions take too much of the window."""
+        return [one for one in self._all() if one.name not in ALWAYS]
+
+    def _all(self) -> list[Any]:
         apart = [] if self._within else [subtask.SUBTASK]
         return [*self.toolbox.tools(), *recall_tools(), *apart]
 
@@ -205,7 +221,8 @@ class Agent:
     def _done(self, call: ToolCall) -> ToolResult:
         started = self.session.now()
         result = self._result(call)
-        ran(self.session, call, result, started)
+        known = self._there_is(call.name) or call.name == TOOL_SEARCH.name
+        ran(self.session, call, result, started, known=known)
         return result
 
     def _result(self, call: ToolCall) -> ToolResult:

@@ -23,6 +23,9 @@ LANGUAGES: Final = {
     "tsx": "TypeScript", "yaml": "YAML", "yml": "YAML",
 }  # fmt: skip
 
+OTHER: Final = "other"
+"""Stands for every tool that is not there: names that models make up have no end."""
+
 CHANGING: Final = frozenset({"write", "edit"})
 
 
@@ -43,8 +46,10 @@ def working(session: BlockingSession, within: str) -> Iterator[None]:
         )
 
 
-def ran(session: BlockingSession, call: ToolCall, result: ToolResult, started: int) -> None:
-    """A tool was used."""
+def ran(
+    session: BlockingSession, call: ToolCall, result: ToolResult, started: int, *, known: bool
+) -> None:
+    """A tool was used; one that is not there is counted without the name a model made up."""
     fields, said = arguments(call.input), str(result.output)
     lines = told_in(said) if call.name in CHANGING and not result.error else Lines()
     shell = call.name == "shell"
@@ -52,7 +57,7 @@ def ran(session: BlockingSession, call: ToolCall, result: ToolResult, started: i
     session.watch.tell(
         ToolRan(
             session=session.id,
-            tool=call.name,
+            tool=call.name if known else OTHER,
             call=call.id,
             started=started,
             ended=session.now(),

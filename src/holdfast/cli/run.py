@@ -1,7 +1,7 @@
 """`holdfast run`: one task for the agent, without anybody to ask.
 
-It ends with 0 where the task is done, with 130 where somebody interrupted, with 143 where SIGTERM
-ended it, and else with 1; with JSON, the last line says which.
+It ends with 0 where the task is done, with 130 where somebody interrupted, with 143 or 129
+where SIGTERM or SIGHUP ended it, and else with 1; with JSON, the last line says which.
 """
 
 from __future__ import annotations

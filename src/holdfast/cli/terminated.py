@@ -1,42 +1,49 @@
-"""SIGTERM ends the agent as Ctrl-C interrupts it: commands end with all they started, what was said
-is kept, and then the program leaves with 143, as a shell counts it.
+"""SIGTERM and SIGHUP end the agent as Ctrl-C interrupts it: commands end with all they started, what
+was said is kept, and then the program leaves with 143 or 129, as a shell counts it.
+
+A program that is to outlive its terminal (`nohup`) ignores SIGHUP, and goes on ignoring it.
 """
 
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any
 
-TERMINATED: Final = 128 + signal.SIGTERM
-
-_told = threading.Event()
+_told: list[int] = []
+"""The signal that has told this program to end."""
 
 
 def told_to_end() -> bool:
     """Whether somebody has told this program to end."""
-    return _told.is_set()
+    return bool(_told)
 
 
 @contextmanager
 def ends_when_told() -> Iterator[None]:
-    """Interrupt what is going on when SIGTERM comes, once, and leave when that has ended."""
+    """Interrupt what is going on when a signal comes, once, and leave when that has ended."""
     _told.clear()
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    before = {one: signal.signal(one, _interrupt) for one in _signals()}
     try:
         yield
     except BaseException:
         if not told_to_end():
             raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
     if told_to_end():
-        raise SystemExit(TERMINATED)
+        raise SystemExit(128 + _told[0])
 
 
-def _interrupt(*_: object) -> None:
-    if not _told.is_set():
-        _told.set()
+def _signals() -> list[Any]:
+    """The signals that end it; Windows has no SIGHUP."""
+    named = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    return [one for one in named if one is not None and signal.getsignal(one) != signal.SIG_IGN]
+
+
+def _interrupt(number: int, _: object) -> None:
+    if not _told:
+        _told.append(number)
         raise KeyboardInterrupt

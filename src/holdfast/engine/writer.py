@@ -14,6 +14,7 @@ from holdfast.core.price import dollars
 from holdfast.core.secrets import redacted
 from holdfast.core.sound import sound
 from holdfast.engine import load
+from holdfast.engine.paid import Paid
 from holdfast.errors import Conflict, Misuse, SessionForked
 from holdfast.model.event import Called
 from holdfast.model.log import (
@@ -49,6 +50,7 @@ class Writer:
         self.pay = self._pay
         self.draft, self.put, self.at_once = self._draft, self._put, self._at_once
         self.watch = engine.watch
+        self._paid = Paid()
         self._doubtful: tuple[Draft, ...] = ()
         self._lock = engine.lock()
 
@@ -203,6 +205,8 @@ class Writer:
             if said < len(drafts):
                 await self._check(drafts)
                 drafts, epoch = await self._complete(drafts, epoch)
+            if call and call.request:
+                await self._paid.look(self.store.calls, self.id)
             last = self._session.last_message if said else None
             self._doubtful = drafts  # until we know: an error, an interrupt, a cancellation
             try:
@@ -215,11 +219,17 @@ class Writer:
             self._session, self._doubtful = moved_on(self._session, made), ()
             self._engine.appended = True
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
-                self.pay(call.cost or 0)
-                self.watch.tell(Called(call=replace(call, session=self.id)))
+                self._pay_for(call)
             return made
         finally:
             self._lock.release()
+
+    def _pay_for(self, call: Call) -> None:
+        """Pay for a call, less what was paid for the same request before."""
+        owed = self._paid.owed(call)
+        if owed is not None:
+            self.pay(owed)
+            self.watch.tell(Called(call=replace(call, session=self.id)))
 
     async def _complete(
         self, drafts: tuple[Draft, ...], epoch: int | None
