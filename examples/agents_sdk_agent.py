@@ -33,11 +33,16 @@ async def main(task: str, store: str, client: AsyncOpenAI, resume: str = "") -> 
             ),
             tools=[shell, *session.tools()],  # recall and search_history among them
         )
-        config = RunConfig(call_model_input_filter=session.fit)  # fitted before every call
+        config = RunConfig(
+            call_model_input_filter=session.fit,  # fitted before every call
+            tool_not_found_behavior="return_error_to_model",
+        )
         done = await Runner.run(agent, task, session=session, run_config=config)
         print(f"[session {s.id}, ${s.cost:.4f} so far]", file=sys.stderr)
         return done.final_output
 
 
 if __name__ == "__main__":  # a task, and the session it goes on with
+    if len(sys.argv) < 2:
+        sys.exit(f"What is to be done? Use: python {sys.argv[0]} TASK [SESSION]")
     print(asyncio.run(main(sys.argv[1], "agent.db", AsyncOpenAI(), *sys.argv[2:3])))

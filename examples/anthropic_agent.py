@@ -18,7 +18,10 @@ SHELL = {
 }
 
 
-def run(command: str) -> str:
+def run(call) -> str:
+    command = call.fields.get("command")
+    if call.name != "shell" or not isinstance(command, str):
+        return f"There is no tool {call.name} that takes this; there is shell, with a command."
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     return f"{done.stdout}{done.stderr}[exit {done.returncode}]"
 
@@ -39,9 +42,11 @@ def main(task: str, store: str, client: anthropic.Anthropic, resume: str = "") -
                 return reply.body.text
             for call in reply.body.calls:
                 known = s.answer(call)  # recall and search_history answer themselves
-                output = known.output if known else run(call.fields["command"])
+                output = known.output if known else run(call)
                 s.tool_result(call.id, output, name=call.name)
 
 
 if __name__ == "__main__":  # a task, and the session it goes on with
+    if len(sys.argv) < 2:
+        sys.exit(f"What is to be done? Use: python {sys.argv[0]} TASK [SESSION]")
     print(main(sys.argv[1], "agent.db", anthropic.Anthropic(), *sys.argv[2:3]))

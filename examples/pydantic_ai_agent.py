@@ -32,5 +32,7 @@ async def main(task: str, store: str, model: Model, resume: str = "") -> str:
 
 
 if __name__ == "__main__":  # a task, and the session it goes on with
+    if len(sys.argv) < 2:
+        sys.exit(f"What is to be done? Use: python {sys.argv[0]} TASK [SESSION]")
     chosen = infer_model("anthropic:claude-sonnet-4-6")
     print(asyncio.run(main(sys.argv[1], "agent.db", chosen, *sys.argv[2:3])))

@@ -2,6 +2,8 @@
 
 import asyncio
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Callable
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -100,6 +102,24 @@ def test_an_agent_does_its_task_and_goes_on_later(
         assert said(name, server, "what was it?", store, session.id) == "As I said, 42."
         assert "what is 6 times 7?" in str(server.asked[-1].body)
         assert server.refused == []
+
+
+@pytest.mark.filterwarnings("ignore")  # the SDKs' own
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_tool_that_is_not_there_is_no_end(name: str, tmp_path: Path) -> None:
+    answers = iter([answer(Ask("fly", {"to": "the moon"})), answer("Then not.")])
+    with StrictServer(lambda asked: next(answers)) as server:
+        assert said(name, server, "fly to the moon", str(tmp_path / "log.db")) == "Then not."
+        assert "fly" in str(server.asked[-1].body)
+        assert server.refused == []
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)
+def test_without_a_task_an_example_says_how_it_is_used(file: Path) -> None:
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("What is to be done? Use: python ")
+    assert "Traceback" not in done.stderr
 
 
 def test_every_example_is_run() -> None:

@@ -126,8 +126,10 @@ def test_a_compaction_is_told_before_and_after(tmp_path: Path) -> None:
 
 def test_a_compaction_may_be_vetoed(tmp_path: Path) -> None:
     made = configured(tmp_path, before_compaction="print(json.dumps({'veto': 'not now'}))")
-    with pytest.raises(Misuse, match="a hook was against it"):
+    with pytest.raises(Misuse, match=r"(?s)the before_compaction hook `.*` of hooks") as raised:
         compacting(tmp_path, made, [])
+    assert "(not now) was against it; have it allow this, or take it out" in str(raised.value)
+    assert "was against a compaction; none was made" in made.problems[0]
 
 
 def test_a_hook_that_fails_lets_a_compaction_happen(tmp_path: Path) -> None:

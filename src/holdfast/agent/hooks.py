@@ -63,13 +63,16 @@ class Hooks:
         self._directory = directory
         self._home = threading.get_ident()
         self.tell: Onlooker = lambda _: None
+        self.veto = ""
+        """Which command was against the compaction that was refused last, and why."""
         self.problems: list[str] = []
         """What went wrong since somebody looked last."""
 
     def started(self, session: str, how: str) -> str:
         """What the commands have to say when a session begins or goes on."""
         told = self._said("session_start", {"session": session, "how": how})
-        return "\n\n".join(fitting(text.rstrip("\n"), CONTEXT, "session_start") for text in told)
+        texts = (fitting(text.rstrip("\n"), CONTEXT, "session_start") for _, text in told)
+        return "\n\n".join(texts)
 
     def output(self, session: str, call: ToolCall, result: ToolResult) -> ToolResult:
         """A tool's output as the commands leave it."""
@@ -95,9 +98,11 @@ class Hooks:
                  "policy": plan.policy, "tokens": plan.before, "frees": plan.promised,
                  "covers": covers}  # fmt: skip
         added: list[str] = []
-        for said in self._said("before_compaction", about):
+        for one, said in self._said("before_compaction", about):
             told = _read(said)
-            if told.get("veto"):
+            if why := told.get("veto"):
+                self.veto = _against(one, why)
+                self.problems.append(f"{self.veto} was against a compaction; none was made")
                 return False
             added.append(str(told.get("instructions") or told.get("note") or ""))
         return "\n".join(filter(None, added))
@@ -116,11 +121,11 @@ class Hooks:
                  "model": body.model if isinstance(body, Summary) else ""}  # fmt: skip
         list(self._said("after_compaction", about))
 
-    def _said(self, event: Event, about: dict[str, Any]) -> Iterator[str]:
+    def _said(self, event: Event, about: dict[str, Any]) -> Iterator[tuple[Command, str]]:
         """What the commands for something say, those that say anything."""
         for one in getattr(self._table, event):
             if said := self._ran(one, event, about):
-                yield said
+                yield one, said
 
     def _ran(self, one: Command, event: Event, about: dict[str, Any]) -> str:
         """What a command says; nothing, and a problem, where it fails."""
@@ -140,6 +145,11 @@ class Hooks:
     def _wrong(self, event: Event, one: Command, why: str) -> str:
         self.problems.append(f"the {event} hook `{one.command[:80]}` {why}; it changed nothing")
         return ""
+
+
+def _against(one: Command, why: Any) -> str:
+    because = f" ({why[:200]})" if isinstance(why, str) else ""
+    return f"the before_compaction hook `{one.command[:80]}` of hooks.toml{because}"
 
 
 def _read(said: str) -> dict[str, Any]:

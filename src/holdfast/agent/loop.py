@@ -140,6 +140,8 @@ class Agent:
             sources=[self.files, *filter(None, [self.map])],
             **self.giving,
         )
+        if (model := self.giving.get("model")) and model != self.session.info.model:
+            self.session.set_model(model)  # whoever lists sessions sees who leads it
         self._tell(Happening(kind="reply", entry=entry))
         self._tell_problems()
         return entry

@@ -79,6 +79,19 @@ class Toolbox:
         self.root.write(path, after.encode("utf-8", "surrogateescape"), self._mode(path))
         return f"changed {path} in {many} place{'s' if many > 1 else ''} ({changed(text, after)})"
 
+    def change(self, name: str, fields: dict[str, Any]) -> tuple[str, str] | None:
+        """A file before and after a call; None where it changes none, or will fail."""
+        told = {field: value for field, value in fields.items() if isinstance(value, str)}
+        if name not in ("write", "edit") or set(SPECS[name].needs) - set(told):
+            return None
+        before = self._maybe(told["path"])
+        if name == "write":
+            return before or "", told["content"]
+        many = (before or "").count(told["old"]) if told["old"] else 0
+        if before is None or not (many == 1 or (many and fields.get("all"))):
+            return None
+        return before, before.replace(told["old"], told["new"])
+
     def shell(self, fields: dict[str, Any]) -> str:
         return run(
             fields["command"], str(self.root.path), _number(fields, "timeout", 120), self.stop

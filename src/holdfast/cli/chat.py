@@ -44,12 +44,26 @@ def chat(
 
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
+    _check_installed()
     with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps)
         resumed = opener.again(again, fork=fork) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
         session = resumed or opener.new(chosen.model, policy)
         _talk(hf, opener, session, chosen, allow, loaded=resumed is not None)
+
+
+def _check_installed() -> None:
+    """Misuse, with what to install, where something is missing that the chat needs."""
+    from importlib import import_module
+
+    from holdfast.errors import Misuse
+
+    for module in ("prompt_toolkit", "httpx2"):
+        try:
+            import_module(module)
+        except ImportError as absent:
+            raise Misuse(f"chat needs {module}; pip install 'holdfast[chat]'") from absent
 
 
 def _talk(
@@ -75,10 +89,11 @@ def _talk(
     screen = Screen()
 
     def make(session: BlockingSession, provider: Any, model: str) -> Agent:
-        return agent(
-            session, provider, model, allow,
-            onlooker=screen.show, ask=screen.may, hooks=opener.hooks,
+        made = agent(
+            session, provider, model, allow, onlooker=screen.show,
+            ask=lambda call: screen.may(call, made.toolbox), hooks=opener.hooks,
         )  # fmt: skip
+        return made
 
     talking = closing(Conversation(hf, opener, make, screen))
     with quiet(), plainly(screen.warn), talking as talk:

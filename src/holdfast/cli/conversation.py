@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.opening import in_words, is_here
+from holdfast.cli.opening import how_to_go_on, in_advance, in_words
 from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.terminated import told_to_end
@@ -85,8 +85,7 @@ class Conversation:
             if self._script:
                 self._script.close()
         session = self.agent.session
-        how = "-c" if is_here(session.info) else f"-r {session.id}"
-        self.screen.say(f"session {session.id} · holdfast chat {how} goes on", "dim")
+        self.screen.say(how_to_go_on(self.hf, session.info), "dim")
 
     def _listen(self, prompt: Callable[[], str]) -> None:
         from holdfast.agent.idle import Idle
@@ -118,7 +117,10 @@ class Conversation:
         if self.whom.provider == "embedded":
             self.screen.say(_SMALL, "dim")
         if loaded:
-            self.screen.say(in_words(brought(session)), "dim")
+            told = brought(session, self.whom.model)
+            self.screen.say(in_words(told), "dim")
+            if ahead := in_advance(told):
+                self.screen.say(ahead, "yellow")
         if session.caps != Caps() and not session.catalogue.profile(self.whom.model).prices:
             told = f"no price is known of {self.whom.model}, so no cap holds for it"
             self.screen.say(told, "yellow")
@@ -194,6 +196,7 @@ class Conversation:
         from holdfast.agent.making import workplace
         from holdfast.agent.shell import Interrupted, run
         from holdfast.core.scaffold import wrap
+        from holdfast.core.secrets import redact
         from holdfast.model.message import Message, Text
 
         if not command:
@@ -205,6 +208,7 @@ class Conversation:
         except Interrupted as stopped:
             output = stopped.output
         self.screen.rest()
+        output = redact(output, self.agent.session.secrets)
         self.screen.console.print(neutral(output), markup=False, highlight=False)
         told = wrap("user_shell_command", f"$ {command}\n{output}")
         self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))

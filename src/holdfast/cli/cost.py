@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.options import Asked, common, find
+from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,7 +65,7 @@ def worked(shot: BudgetSnapshot) -> str:
     """What was done, and how long it took: silences of more than five minutes left out."""
     times = (shot.api_duration_ms, shot.session_duration_ms)
     api, active = (str(timedelta(seconds=ms // 1_000)) for ms in times)
-    lines = f"{shot.lines_added:,} lines added, {shot.lines_removed:,} removed"
+    lines = f"{many(shot.lines_added, 'line')} added, {shot.lines_removed:,} removed"
     return f"{lines} · models took {api} of {active} active"
 
 

@@ -97,26 +97,57 @@ def _project() -> str:
     return str(project_root(os.getcwd()))
 
 
-def is_here(session: Session) -> bool:
-    """Whether a session belongs to the project of this directory."""
-    return session.project == _project()
+def how_to_go_on(hf: Holdfast, session: Session) -> str:
+    """How to go on with a session: by its name, unless it is the only one here."""
+    from holdfast.agent.subtask import is_subtask
+
+    found = hf.sessions(project=_project(), limit=50)
+    here = [one.id for one in found if not is_subtask(one)]
+    if here == [session.id]:
+        return f"session {session.id} · holdfast chat -c goes on"
+    return f"holdfast chat --resume {session.id} goes on"
 
 
-def loaded(session: BlockingSession) -> dict[str, Any]:
-    """What a resumed session brings along, in numbers, and where it works."""
+def loaded(session: BlockingSession, model: str) -> dict[str, Any]:
+    """What a resumed session brings along for a model, in numbers, and where it works."""
     from holdfast.agent.making import workplace
 
     view = session.view()
     seen = sum(max(min(span.last, view.last) - span.first + 1, 0) for span in view.spans)
     return {
         "messages": sum(1 for entry in session.seen() if entry.is_message),
-        "tokens": session.explain_now().tokens,
+        "tokens": session.explain_now(model).tokens,
         "entries": view.last,
         "summarised": view.last - seen if view.folded.summaries else 0,
         "summaries": len(view.folded.summaries),
         "cleared": len(view.folded.cleared),
         "directory": workplace(session.info),
+        "summary_due": _due(session, model),
     }
+
+
+def _due(session: BlockingSession, model: str) -> dict[str, Any] | None:
+    """The summary that the first turn begins with, and what it may cost; None where none is due."""
+    found = session.foreseen(model)
+    if found is None:
+        return None
+    cost = None if found.cost is None else found.cost / 1e9
+    return {"tokens": found.tokens, "model": found.model, "most_usd": cost,
+            "why_not": found.why_not}  # fmt: skip
+
+
+def in_advance(told: dict[str, Any]) -> str:
+    """What will be paid for before the first answer, in words; empty where nothing will."""
+    due = told["summary_due"]
+    if due is None:
+        return ""
+    what = f"about {many(due['tokens'], 'token')} no longer fit, so the first turn begins with "
+    if due["why_not"]:
+        return f"{what}a summary made without a model: {due['why_not']}"
+    price = "nobody knows what that costs" if due["most_usd"] is None else (
+        f"that may cost up to ${due['most_usd']:.4f}"
+    )  # fmt: skip
+    return f"{what}a summary by {due['model']}; {price}, and --cap-session bounds it"
 
 
 def in_words(told: dict[str, Any]) -> str:

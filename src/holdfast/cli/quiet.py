@@ -34,6 +34,7 @@ def _echoing(wanted: bool) -> Iterator[None]:
         return
     changed = [*before]
     changed[3] = before[3] | termios.ECHO if wanted else before[3] & ~termios.ECHO
+    changed[3] |= termios.NOFLSH  # an interrupt is no reason to forget what was typed
     termios.tcsetattr(terminal, termios.TCSANOW, changed)
     try:
         yield

@@ -57,7 +57,7 @@ def run(
         session = resumed or opener.new(chosen.model, policy)
         told = Told(session, chosen.model, whole=asked.json, stream=stream_json)
         if resumed:
-            told.loaded(loaded(session))
+            told.loaded(loaded(session, chosen.model))
         with told.ending(), closing(chosen.open()) as provider:
             told.done(_last(opener, session, provider, chosen.model, allow, told, text))
 

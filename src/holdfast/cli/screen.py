@@ -19,6 +19,7 @@ from holdfast.cli.wording import many
 if TYPE_CHECKING:
     from holdfast.agent.happening import Happening
     from holdfast.agent.permissions import Leave
+    from holdfast.agent.tools import Toolbox
     from holdfast.model.log import Entry
     from holdfast.model.message import ToolCall, ToolResult
 
@@ -45,8 +46,12 @@ class Screen:
         elif act := self._ACTS.get(what.kind):
             act(self, what)
 
-    def may(self, call: ToolCall) -> Leave:
-        """Ask whether a call may be made; silence is no."""
+    def may(self, call: ToolCall, toolbox: Toolbox) -> Leave:
+        """Ask whether a call may be made, what it would change before it; silence is no."""
+        from holdfast.cli.diffing import diff
+
+        for line, style in diff(call, toolbox):
+            self.say(line, style)
         above, words, always = question(call, self.console.width)
         for line in above:
             self.say(line)

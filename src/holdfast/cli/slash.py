@@ -6,12 +6,20 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.cli.choosing import choose
 from holdfast.cli.cost import worked
 from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
     from holdfast.cli.conversation import Conversation
+
+
+LITTLE = 1_000
+"""With fewer tokens than these nothing is gained by a summary."""
+
+FORCE = "force"
+"""What is typed behind /compact to have a summary all the same."""
 
 
 class Slash(NamedTuple):
@@ -61,9 +69,12 @@ def _context(talk: Conversation, rest: str) -> None:
 
 
 def _compact(talk: Conversation, rest: str) -> None:
+    if not rest and (short := _too_short(talk)):
+        talk.screen.say(short)
+        return
     talk.screen.busy("compacting…")
     try:
-        plan = talk.agent.session.plan(focus=rest)
+        plan = talk.agent.session.plan(focus="" if rest == FORCE else rest)
         talk.agent.session.apply(plan)
     finally:
         talk.screen.rest()
@@ -72,9 +83,26 @@ def _compact(talk: Conversation, rest: str) -> None:
     talk.screen.say(f"of what the ledger knows: {told}" if told else "nothing was lost")
 
 
+def _too_short(talk: Conversation) -> str:
+    """Why a summary would gain nothing; empty where it may."""
+    lines = talk.agent.session.explain_now(talk.whom.model).lines
+    said = sum(line.tokens for line in lines if line.seq)
+    if said >= LITTLE:
+        return ""
+    return (
+        f"what was said takes about {many(said, 'token')}, and a summary would take as many, so "
+        f"nothing was done; /compact {FORCE} makes one all the same"
+    )
+
+
 def _undo(talk: Conversation, rest: str) -> None:
     talk.agent.session.undo()
     talk.screen.say("undone; what was hidden is visible again")
+
+
+def _redo(talk: Conversation, rest: str) -> None:
+    talk.agent.session.redo()
+    talk.screen.say("done again; /undo takes it back")
 
 
 def _cost(talk: Conversation, rest: str) -> None:
@@ -103,19 +131,6 @@ def _cost_of_subtasks(talk: Conversation) -> None:
         talk.screen.say(f"  besides, {many(len(ids), 'subtask')}: ${spent / 1e9:.4f}")
 
 
-def _model(talk: Conversation, rest: str) -> None:
-    from holdfast.agent.whom import whom
-
-    if not rest:
-        talk.screen.say(f"{talk.whom.model}; /model NAME takes another")
-        return
-    known = talk.agent.session.catalogue.profile(rest)
-    if "window" in known.assumed and not rest.endswith(".gguf"):
-        talk.screen.say(f"nobody here knows {rest}: {known.window:,} tokens are assumed", "yellow")
-    talk.speak_to(whom(rest))
-    talk.screen.say(f"from here on {talk.whom.model}")
-
-
 def _policy(talk: Conversation, rest: str) -> None:
     if not rest:
         talk.screen.say(f"{talk.agent.session.info.policy}; /policy NAME takes another")
@@ -138,6 +153,15 @@ def _pin(talk: Conversation, rest: str) -> None:
     talk.screen.say("pinned: it is in every window from here on")
 
 
+def _unpin(talk: Conversation, rest: str) -> None:
+    if not rest:
+        _pin(talk, "")
+        talk.screen.say("/unpin lets one go, by its number, path or the beginning of its fact")
+        return
+    talk.agent.session.unpin(rest)
+    talk.screen.say("no longer pinned")
+
+
 def _recall(talk: Conversation, rest: str) -> None:
     found = talk.agent.session.recall(rest)
     talk.screen.console.print(neutral(found.text), markup=False, highlight=False)
@@ -146,12 +170,15 @@ def _recall(talk: Conversation, rest: str) -> None:
 def _resume(talk: Conversation, rest: str) -> None:
     from holdfast.agent.subtask import is_subtask
     from holdfast.agent.whom import led, whom
-    from holdfast.cli.opening import in_words, loaded
+    from holdfast.cli.opening import in_advance, in_words, loaded
 
     if rest:
         session = talk.opener.again(rest)
         talk.take(session, whom(led(session)))
-        talk.screen.say(f"going on with {session.id}: {in_words(loaded(session))}")
+        brought = loaded(session, talk.whom.model)
+        talk.screen.say(f"going on with {session.id}: {in_words(brought)}")
+        if ahead := in_advance(brought):
+            talk.screen.say(ahead, "yellow")
         return
     whole = [one for one in talk.hf.sessions(limit=24) if not is_subtask(one)]
     for one in whole[:8]:
@@ -214,10 +241,12 @@ SLASH: dict[str, Slash] = {
     "context": Slash("what fills the window", _context),
     "compact": Slash("tell the conversation in a summary; say what to dwell on", _compact),
     "undo": Slash("take the last compaction back", _undo),
+    "redo": Slash("do the compaction again that was taken back", _redo),
     "cost": Slash("what it has cost so far", _cost),
-    "model": Slash("whom to talk to", _model),
+    "model": Slash("whom to talk to; without a name, who there is", choose),
     "policy": Slash("how the context is managed", _policy),
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
+    "unpin": Slash("let something go that was pinned", _unpin),
     "recall": Slash("bring something back by its handle", _recall),
     "add": Slash("bring files into the chat, to be changed", _add),
     "read": Slash("bring files into the chat, to be read only", _read),

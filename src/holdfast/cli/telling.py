@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from holdfast.cli.frame import report, words_of
-from holdfast.cli.opening import in_words
+from holdfast.cli.opening import in_advance, in_words
 from holdfast.cli.terminal import console, emit, neutral, say
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class Told:
             emit({"type": "loaded", "session": self._session.id, **brought})
         elif not self._json:
             say(f"{self._session.id}: {in_words(brought)}", "dim", error=True)
+            if ahead := in_advance(brought):
+                say(ahead, "yellow", error=True)
 
     def happening(self, what: Happening) -> None:
         """Something happened."""

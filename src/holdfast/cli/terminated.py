@@ -1,5 +1,7 @@
-"""SIGTERM and SIGHUP end the agent as Ctrl-C interrupts it: commands end with all they started, what
-was said is kept, and then the program leaves with 143 or 129, as a shell counts it.
+"""SIGTERM and SIGHUP end the agent as Ctrl-C interrupts it, and then the program leaves.
+
+Commands end with all they started, what was said is kept, and the status is 143 or 129, as a shell
+counts it.
 
 A program that is to outlive its terminal (`nohup`) ignores SIGHUP, and goes on ignoring it.
 """

@@ -79,6 +79,15 @@ def nearest_models(name: str, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(other for _, other in sorted(fitting, reverse=True)[:MODELS])
 
 
+def newest_first(names: Iterable[str]) -> list[str]:
+    """Models by their versions, as far as names tell; those of the same in their order."""
+    return sorted(names, key=_version, reverse=True)
+
+
+def _version(name: str) -> tuple[int, ...]:
+    return tuple(map(int, _VERSION.findall(_DATE.sub("", name))))
+
+
 def _slip(asked: str, other: str) -> tuple[float, bool, tuple[int, ...]]:
     """How near a name is: its stretch most like what was asked, whether it is all, its version."""
     words = re.findall(r"[a-z]+|[0-9.]+", other.lower())
@@ -90,7 +99,7 @@ def _slip(asked: str, other: str) -> tuple[float, bool, tuple[int, ...]]:
     }
     best = max(likeness.values(), default=0.0)
     whole = bool(words) and likeness[0, len(words)] == best
-    return best, whole, tuple(map(int, _VERSION.findall(_DATE.sub("", other))))
+    return best, whole, _version(other)
 
 
 def _alike(one: str, two: str) -> float:

@@ -23,6 +23,7 @@ from holdfast.ports import Catalogue, Counter, Provider, Store
 if TYPE_CHECKING:
     from holdfast.core.explain import Absence
     from holdfast.engine.explaining import Explained
+    from holdfast.engine.foreseeing import Foreseen
     from holdfast.engine.recalling import Recalled
     from holdfast.engine.turns import Asking
     from holdfast.engine.window import PreparedWindow
@@ -128,6 +129,10 @@ class BlockingSession:
         """What would be sent now, with the system prompt and tools of the newest call."""
         return drive(self._inner.explain_now(model))
 
+    def foreseen(self, model: str = "") -> Foreseen | None:
+        """The summary that the next turn would have a model write; None where none is due."""
+        return drive(self._inner.foreseen(model))
+
     def why_absent(self, entry: str) -> Absence:
         """Which marker keeps an entry out of the window."""
         return drive(self._inner.why_absent(entry))
@@ -186,6 +191,10 @@ class BlockingSession:
     def set_policy(self, name: str) -> Entry:
         """Manage it by another policy from here on."""
         return drive(self._inner.set_policy(name))
+
+    def set_model(self, name: str) -> Session:
+        """Have it led by another model, where none is named for a window."""
+        return drive(self._inner.set_model(name))
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -64,7 +64,8 @@ async def plan(
 def _unwritten(found: Plan) -> str:
     """Why there is no summary though there is something to compact."""
     if not found.objections:
-        return "nothing was compacted: a hook was against it; ask it, or leave it out"
+        who = found.veto or "a hook"
+        return f"nothing was compacted: {who} was against it; have it allow this, or take it out"
     why = "; ".join(dict.fromkeys(f"{one.rule}: {one.why}" for one in found.objections[:4]))
     return f"nothing was compacted, since no summary was accepted ({why}); try again, or no model"
 

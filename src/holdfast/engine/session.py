@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from holdfast.engine import (
         deferring,
         explaining,
+        foreseeing,
         ledgers,
         pinning,
         plans,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     )
     from holdfast.engine.engine import Engine
     from holdfast.engine.explaining import Explained
+    from holdfast.engine.foreseeing import Foreseen
     from holdfast.engine.ledgers import Ledgers
     from holdfast.engine.recalling import Recalled
     from holdfast.engine.turns import Asking, Turns
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 else:  # what prepares and explains windows is most of the engine, and waits for the first turn
     stepping = later("holdfast.core.ledger.stepping")
     deferring, explaining = later("holdfast.engine.deferring"), later("holdfast.engine.explaining")
+    foreseeing = later("holdfast.engine.foreseeing")
     ledgers, pinning = later("holdfast.engine.ledgers"), later("holdfast.engine.pinning")
     plans, recalling = later("holdfast.engine.plans"), later("holdfast.engine.recalling")
     retained, speaking = later("holdfast.engine.retained"), later("holdfast.engine.speaking")
@@ -227,6 +230,10 @@ class OpenSession(Purse):
         await self._set(Changes(policy=name))
         return marker
 
+    async def set_model(self, name: str) -> Session:
+        """Have it led by another model, where none is named for a window."""
+        return await self._set(Changes(model=text(name, "a model")))
+
     def user(self, text: str, *media: Media, key: str = "") -> Coroutine[Any, Any, Entry]:
         """Append what the user said; durable when it returns."""
         return self.append(user(text, *media), key=key)
@@ -335,6 +342,10 @@ class OpenSession(Purse):
     async def explain_now(self, model: str = "") -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
         return await explaining.explain_now(self, model)
+
+    async def foreseen(self, model: str = "") -> Foreseen | None:
+        """The summary that the next turn would have a model write; None where none is due."""
+        return await foreseeing.foreseen(self, model)
 
     async def why_absent(self, entry: str) -> Absence:
         """Which marker keeps an entry out of the window."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.caps import dearest
 from holdfast.engine import caps
+from holdfast.engine.masking import Masked
 from holdfast.engine.plugins import codec
 from holdfast.engine.telling import Calling
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
@@ -119,15 +120,16 @@ async def _heard(
     finally:
         calling.limited()
     decoder = codec(provider.format).decoder()
-    broken = None
+    broken, told = None, Masked(hear or _nobody, session.secrets)
     try:
         while data := await flow.read():
             calling.heard()
             for delta in decoder.feed(data):
-                if hear:
-                    hear(delta)
+                told(delta)
+        told.rest()
     except ProviderError as failed:
         broken = failed  # what came until then is kept, as a reply that was cut short
+        told.rest()
     finally:
         await flow.close()
         reply = decoder.close()
@@ -136,6 +138,10 @@ async def _heard(
         if entry is None:
             await session.turns.failed(reply, provider.format)
     return entry, reply, broken
+
+
+def _nobody(_: Delta) -> None:
+    """Nobody looks on."""
 
 
 async def _begun(

@@ -66,6 +66,7 @@ class Upkeep(Struct, frozen=True, kw_only=True):
         for hook in self.hooks:
             told = await _asked(hook, plan)
             if told is False:
+                plan.veto = getattr(hook, "veto", "") or f"the hook {_name(hook)!r}"
                 return False
             if told:
                 added.append(told)
@@ -80,7 +81,7 @@ class Upkeep(Struct, frozen=True, kw_only=True):
 
 async def _asked(hook: Callable[[Any], Any], about: Any) -> str | Literal[False] | None:
     """What one hook says; what it must not say, or that it failed, is told as such."""
-    name = getattr(hook, "__name__", type(hook).__name__)
+    name = _name(hook)
     try:
         told: Any = hook(about)
         told = await told if inspect.isawaitable(told) else told
@@ -96,3 +97,7 @@ async def _asked(hook: Callable[[Any], Any], about: Any) -> str | Literal[False]
         f"the hook {name!r} returned {type(told).__name__}; text adds context, False is a veto, "
         "None lets it happen"
     )
+
+
+def _name(hook: Callable[[Any], Any]) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)

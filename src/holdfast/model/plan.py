@@ -56,6 +56,8 @@ class Plan(Struct, omit_defaults=True, kw_only=True):
     objections: tuple[Objection, ...] = ()
     """What was held against the summaries that were not accepted."""
     reason: str = ""
+    veto: str = ""
+    """Which hook was against it, where one was."""
 
     def marker(self, after: int = 0) -> Summary | Clear:
         """The marker it becomes."""

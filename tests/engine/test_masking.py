@@ -1,0 +1,36 @@
+"""Keys that come in pieces are shown to nobody, and all else is shown."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from holdfast.engine.masking import Masked
+from holdfast.model.reply import Delta
+
+KEY = "sk-sk-canary-0123"
+
+
+def shown(*deltas: Delta) -> list[Delta]:
+    seen: list[Delta] = []
+    masked = Masked(seen.append, (KEY, "another-key"))
+    for delta in deltas:
+        masked(delta)
+    masked.rest()
+    return seen
+
+
+@given(st.integers(1, 6), st.sampled_from(["text", "reasoning", "input"]))
+def test_a_key_in_pieces_is_not_shown(size: int, field: str) -> None:
+    whole = f"s sk- it is {KEY}, really {KEY[:-1]}!"
+    pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
+    deltas = [replace(Delta(), **{field: piece}) for piece in pieces]
+    told = "".join(getattr(one, field) for one in shown(*deltas))
+    assert told == f"s sk- it is [redacted], really {KEY[:-1]}!"
+
+
+def test_what_comes_next_does_not_overtake_what_waits() -> None:
+    calls, given = Delta(tool="shell", index=1), Delta(input="sk", index=1)
+    assert shown(Delta(text="ends in sk"), calls, given, Delta(text="b")) == [
+        Delta(text="ends in "), Delta(text="sk"), calls, given, Delta(text="b"),
+    ]  # fmt: skip
+    assert shown(Delta(waiting=2.0)) == [Delta(waiting=2.0)]
