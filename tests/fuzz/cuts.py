@@ -8,6 +8,8 @@ Rule 2: that something is missing is said wherever that can be known. In Markdow
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +21,7 @@ from holdfast.importers.document import document
 from holdfast.model.message import Record
 from holdfast.model.told import Carried, Kept, Problem, Said, Told
 from tests.fuzz.forms import Form, unpack
+from tests.fuzz.rows import PAGE
 
 
 class Cutting:
@@ -29,7 +32,7 @@ class Cutting:
         self.data = form.seeds[0]
         self._write(form.beside)
         judges = {"lines": self._lines, "words": self._words, "document": self._document}
-        self._judge = judges.get(form.kind, self._nothing)
+        self._judge = judges.get(form.kind, self._database)
         self._judge = self._sessions if form.name == "portable" else self._judge
         self._whole = self.told(self.data)
 
@@ -130,8 +133,49 @@ class Cutting:
                     yield f"{name} cut at {length}: is not said to be damaged"
             self._write({name: data})
 
-    def _nothing(self, told: list[Told], length: int) -> Iterator[str]:
-        return iter(())
+    def _database(self, told: list[Told], length: int) -> Iterator[str]:
+        """Every message that SQLite itself can still reach, given its number, and its parts."""
+        kept = [record for item in told for record in records(item)]
+        messages, parts = reachable(self.data[:length])
+        if missing := messages - Counter(
+            record.data for record in kept if record.type == "message"
+        ):
+            yield f"{[*missing]} are missing"
+        found = sum(record.type.startswith("part/") for record in kept)
+        if found < parts:
+            yield f"{found} of {parts} parts are told"
+        if length < len(self.data) and not damaged(told):
+            yield "is not said to be damaged"
+
+
+def reachable(data: bytes) -> tuple[Counter[bytes], int]:
+    """The messages of a database that ends too early, and how many parts of theirs there are."""
+    pages = len(data) // PAGE
+    whole = data[:28] + pages.to_bytes(4, "big") + data[32 : pages * PAGE]
+    found: Counter[bytes] = Counter()
+    parts = 0
+    with closing(sqlite3.connect(":memory:")) as db:
+        try:
+            db.deserialize(whole)
+            db.execute("SELECT * FROM session, message, part WHERE 0")
+        except sqlite3.DatabaseError:
+            return found, parts
+        ids: set[str] = set()
+        for number in range(60):
+            for id, held in _one(db, "SELECT id, data FROM message", number):
+                found[held.encode()] += 1
+                ids.add(id)
+        for number in range(60):
+            owners = _one(db, "SELECT message_id, data FROM part", number)
+            parts += sum(id in ids for id, _ in owners)
+    return found, parts
+
+
+def _one(db: sqlite3.Connection, query: str, number: int) -> list[tuple[str, ...]]:
+    try:
+        return list(db.execute(f"{query} WHERE rowid = ?", (number,)))
+    except sqlite3.DatabaseError:
+        return []
 
 
 def whole_lines(data: bytes, length: int) -> tuple[int, bool]:

@@ -141,11 +141,16 @@ def _export() -> list[bytes]:
         return [opencode_writing.story().export(Path(folder)).read_bytes()]
 
 
-def _tree() -> list[bytes]:
-    talk = opencode_writing.Talk()
+def _talk(session: str = opencode_writing.SESSION) -> opencode_writing.Talk:
+    talk = opencode_writing.Talk(session)
     talk.user("Mend the “roof”.")
     talk.reply(opencode_writing.thought("Hm."), opencode_writing.ran("c1", "roof.py"))
     talk.compact("The roof was mended.")
+    return talk
+
+
+def _tree() -> list[bytes]:
+    talk = _talk()
     with tempfile.TemporaryDirectory() as folder:
         talk.tree(Path(folder))
         files = {file.relative_to(folder).as_posix(): file.read_bytes()
@@ -158,9 +163,11 @@ def _database() -> list[bytes]:
     db = sqlite3.connect(":memory:")
     db.execute("PRAGMA page_size=512")
     db.executescript(opencode_writing.SCHEMA)
+    _talk().insert(db)
+    _talk("ses_277daa810ffe000000000000b2").insert(db)
+    few = db.serialize()
     opencode_writing.story().insert(db)
-    opencode_writing.story("ses_277daa810ffe000000000000b2").insert(db)
-    return [db.serialize()]
+    return [few, db.serialize()]
 
 
 def _portable() -> list[bytes]:

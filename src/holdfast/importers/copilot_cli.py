@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from holdfast.importers.allowance import Allowance
 from holdfast.importers.copilot_used import Used, summarised
 from holdfast.importers.jsonl import Found, milliseconds, records, rest, whole
 from holdfast.importers.values import count, rows, table, text, written
@@ -102,6 +103,7 @@ class Reading:
         self._before: dict[str, str] = {}
         """The last message before each event: what a rewind goes back to."""
         self._used = Used()
+        self._allowance = Allowance()
         self._strange: set[str] = set()
 
     def told(self) -> Iterator[Told]:
@@ -117,6 +119,7 @@ class Reading:
                 yield from self._tell(self._main, [found])
             else:
                 waiting.append(found)
+        yield from self._allowance.told()
 
     def _begin(self, found: Found) -> Strand:
         data = found.table("data")
@@ -255,7 +258,8 @@ class Reading:
         if not dropped or not strand.visible:
             said = "a truncation that does not say what it dropped"
             return [kept, Problem(said, found.line, "notice")]
-        left = tuple(strand.visible[dropped:])
+        allowed = self._allowance.take(max(len(strand.visible) - dropped, 0))
+        left = tuple(strand.visible[dropped:]) if allowed else ()
         compacted = Compacted(
             created=milliseconds(found.fields.get("timestamp")), native=_named(found),
             trigger="auto", before=count(data.get("preTruncationTokensInMessages")),
@@ -286,10 +290,8 @@ class Reading:
         to = self._before.get(event)
         if to is None:
             return [*told, Problem("goes back to an event that is not there", found.line, "notice")]
-        if to in strand.visible:
-            del strand.visible[strand.visible.index(to) + 1 :]
-        else:
-            strand.visible.clear()
+        while strand.visible and strand.visible[-1] != to:
+            strand.visible.pop()
         created = milliseconds(found.fields.get("timestamp"))
         return [*told, Rewound(to=to, created=created, reason="taken back")]
 

@@ -17,6 +17,7 @@ import msgspec
 
 from holdfast.codecs.anthropic.blocks import parts as decoded
 from holdfast.codecs.anthropic.raw import Garbled, fields
+from holdfast.importers.allowance import Allowance
 from holdfast.importers.jsonl import Found, milliseconds, records, rest, whole
 from holdfast.importers.values import billionths, count, picture, rows, table, text, written
 from holdfast.model.message import (
@@ -102,6 +103,7 @@ class Reading:
         self._leaf = self._said_last = ""
         self._model = ""
         self._strange: set[str] = set()
+        self._allowance = Allowance()
 
     def told(self) -> Iterator[Told]:
         """Everything that stands in it."""
@@ -117,6 +119,7 @@ class Reading:
                 yield found
             else:
                 waiting.append(found)
+        yield from self._allowance.told()
 
     def _begin(self, found: Found) -> Begun:
         self._begun = True
@@ -196,7 +199,7 @@ class Reading:
         at = found.text("parentId") if "parentId" in found.fields else self._leaf
         way: list[str] = []
         for _ in range(MOST_KEPT):
-            if at not in self._entries:
+            if at not in self._entries or not self._allowance.take(1):
                 break
             entry = self._entries[at]
             way += [at] if entry.speaks else []

@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.codecs.anthropic.decode import stop_of, used
+from holdfast.importers.allowance import Allowance
 from holdfast.importers.claude_code.attachments import injected
 from holdfast.importers.claude_code.blocks import OWNER, asked, nameless, replied, thinned
 from holdfast.importers.claude_code.compactions import AGENT, cleared, compacted, tokens
@@ -83,6 +84,7 @@ class Strand:
         self._waiting: list[Told] = []
         self._boundary: Found | None = None
         self._prompts: dict[str, str] = {}
+        self._allowance = Allowance()
 
     def holds(self, uuid: str) -> bool:
         """Whether a record of this name has been told."""
@@ -108,6 +110,7 @@ class Strand:
         """What is left when the file ends here."""
         yield from self._finish(open=True)
         yield from self._lone_boundary()
+        yield from self._allowance.told()
 
     def _repeated(self, found: Found) -> bool:
         """Whether the very same record was there before."""
@@ -304,7 +307,9 @@ class Strand:
         segment = _table(metadata, "preservedSegment")
         first = self._entries.get(_text(segment.get("headUuid")), -1)
         last = self._entries.get(_text(segment.get("tailUuid")), -1)
-        return list(range(first, last + 1)) if 0 <= first <= last else []
+        if not 0 <= first <= last or not self._allowance.take(last + 1 - first):
+            return []
+        return list(range(first, last + 1))
 
 
 def _said(reply: Reply, *, open: bool) -> Iterator[Told]:

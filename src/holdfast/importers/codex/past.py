@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from holdfast.importers.allowance import Allowance
 from holdfast.model import wire
 
 MOST_TURNS = 10_000
@@ -37,6 +38,9 @@ class Past:
     def __init__(self) -> None:
         self._seen: list[Seen] = []
         self._turns: list[tuple[list[Seen], int]] = []
+        """The list that was visible when a turn began, and how much of it: it only grows, but where
+        a turn is taken back, and with it whatever began later."""
+        self.allowance = Allowance()
 
     def say(self, seen: Seen, *, turn: bool = False) -> None:
         """Something was said; a `turn` begins with it."""
@@ -62,7 +66,7 @@ class Past:
             if most < 0 or len(kept) == MOST_KEPT:
                 break
             kept.append(one.native)
-        return kept[::-1]
+        return kept[::-1] if self.allowance.take(len(kept)) else []
 
     def compact(self, kept: set[str], native: str) -> None:
         """All is a summary from here on, but for what is kept."""
@@ -76,8 +80,8 @@ class Past:
         seen, place = self._turns[first]
         while first and place and seen[place - 1].context:
             place -= 1
-        self._seen = seen[:place]
-        del self._turns[first:]
+        del seen[place:], self._turns[first:]
+        self._seen = seen
         return self._seen[-1].native if self._seen else ""
 
 

@@ -52,6 +52,7 @@ class Reading:
             yield from self._feed(one)
         if self._begun:
             yield from self._talk.close(open=True)
+            yield from self._talk.past.allowance.told()
         else:
             yield from (one for one in self._before if isinstance(one, Problem))
 

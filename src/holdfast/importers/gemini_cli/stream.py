@@ -26,6 +26,8 @@ class Stream:
         self._model = ""
         self._role, self._native, self._created = "", "", 0
         self._parts: list[Part] = []
+        self._words: list[str] = []
+        """The pieces of the text that comes behind the parts."""
         self._records: list[Record] = []
         self._strange: set[str] = set()
 
@@ -71,14 +73,19 @@ class Stream:
             yield from self._finish()
             self._role, self._native = role, f"line {found.line}"
             self._created = milliseconds(found.fields.get("timestamp"))
-        last = self._parts[-1] if self._parts else None
-        if isinstance(part, Text) and isinstance(last, Text):
-            self._parts[-1] = Text(last.text + part.text)
+        if isinstance(part, Text):
+            self._words.append(part.text)
         else:
+            self._join()
             self._parts.append(part)
         self._records.append(rest(AGENT, found.text("type"), found, told))
 
+    def _join(self) -> None:
+        self._parts += [Text("".join(self._words))] if self._words else []
+        self._words = []
+
     def _finish(self, *, open: bool = False) -> Iterator[Told]:
+        self._join()
         parts, records, role = tuple(self._parts), tuple(self._records), self._role
         self._parts, self._records, self._role = [], [], ""
         if not parts:

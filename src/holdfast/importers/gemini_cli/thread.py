@@ -12,10 +12,16 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.importers.gemini_cli.turns import Turn, turn
+from holdfast.importers.allowance import Allowance
+from holdfast.importers.gemini_cli.turns import AGENT, Turn, turn
 from holdfast.importers.jsonl import Found
 from holdfast.model.message import Record
 from holdfast.model.told import Cleared, Compacted, Kept, Rewound, Told
+
+MOST_AGAIN = 100_000
+"""How many messages are told once more, because one before them was written again."""
+MOST_BACK = 1_000_000
+"""How many messages are looked through for those that are gone back to."""
 
 
 class Thread:
@@ -31,13 +37,19 @@ class Thread:
         self._end = self._base = ""
         """The native ids of what was said last, and of what was before the last compaction."""
         self._tokens = 0
+        self._again = Allowance(MOST_AGAIN, "messages are written again more often than is told")
+        self._back_to = Allowance(MOST_BACK, "it goes back more often than is told")
 
     def add(self, found: Found) -> Iterator[Told]:
         """A message, or another state of one that is there."""
         id = found.text("id")
-        made = turn(found, {call for call, owner in self._owners.items() if owner != id})
+        made = turn(found, lambda call: self._owners.get(call, id) != id)
         if self._last and self._last.id == made.id:
             yield Kept(_old(self._last, made))
+        elif made.id in self._ids and not self._again.take(len(self._told)):
+            kind = found.text("type") or "untyped"
+            yield Kept(Record(AGENT, kind, found.data, found.line, whole=True))
+            return
         elif made.id in self._ids:
             yield Kept(replace(made.record, whole=True))
             yield from self.become([made if one.id == made.id else one for one in self._now])
@@ -50,6 +62,8 @@ class Thread:
 
     def rewind(self, id: str, created: int) -> Iterator[Told]:
         """A message and all behind it are gone; everything, where nobody knows the message."""
+        if not self._back_to.take(len(self._told)):
+            return
         now = self._now
         at = next((number for number, one in enumerate(now) if one.id == id), 0)
         yield from self.become(now[:at], created)
@@ -59,7 +73,7 @@ class Thread:
         wanted: dict[str, Turn] = {}
         answered: set[str] = set()
         for found in founds:
-            made = turn(found, answered)
+            made = turn(found, answered.__contains__)
             answered |= made.answers.keys()
             wanted[made.id] = made
         yield from self.become(list(wanted.values()), created, masks=True)
@@ -67,6 +81,8 @@ class Thread:
     def close(self) -> Iterator[Told]:
         """What is left when the file ends here."""
         yield from self._settle(open=True)
+        yield from self._again.told()
+        yield from self._back_to.told()
 
     @property
     def _now(self) -> list[Turn]:

@@ -8,6 +8,7 @@ Rule 3: input includes what was cached, and output leaves out what was thought.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
@@ -65,8 +66,8 @@ class Turn(Struct):
         return self.id if self.summary else self.said[-1].native if self.said else ""
 
 
-def turn(found: Found, answered: set[str]) -> Turn:
-    """What a message says; `answered` are the calls whose answers have been told before it."""
+def turn(found: Found, answered: Callable[[str], bool]) -> Turn:
+    """What a message says; `answered` is whether a call's answer has been told before it."""
     id = found.text("id") or f"line {found.line}"
     content = found.fields.get("content", found.fields.get("parts"))
     made = _Made(id, found, answered)
@@ -89,10 +90,10 @@ def _kind(found: Found) -> str:
 class _Made:
     """The parts of a message as they are found."""
 
-    def __init__(self, id: str, found: Found, answered: set[str]) -> None:
+    def __init__(self, id: str, found: Found, answered: Callable[[str], bool]) -> None:
         self._id, self._found, self._answered = id, found, answered
         self.parts: list[Part] = []
-        self._results: list[ToolResult] = []
+        self._results: dict[str, ToolResult] = {}
         self._calls: set[str] = set()
         self._plain = True
         """Whether the parts say all that its content says."""
@@ -139,13 +140,13 @@ class _Made:
         return id
 
     def _answer(self, id: str, pieces: list[Any], name: str, status: str) -> None:
-        if not id or id in self._answered or any(one.call == id for one in self._results):
+        if not id or id in self._results or self._answered(id):
             return
         texts, media, failed = _answers(pieces)
-        self._results.append(ToolResult(
+        self._results[id] = ToolResult(
             call=id, output="\n".join(texts), error=failed or status in ("error", "cancelled"),
             name=name, media=tuple(media),
-        ))  # fmt: skip
+        )  # fmt: skip
 
     def turn(self) -> Turn:
         found, model = self._found, _kind(self._found) in MODEL
@@ -160,12 +161,13 @@ class _Made:
             ))  # fmt: skip
         if self._results:
             last = _ended(found) or created
+            answered = Message("tool", tuple(self._results.values()))
             said.append(Said(
-                message=Message("tool", tuple(self._results)), created=last, completed=last,
+                message=answered, created=last, completed=last,
                 native=f"{self._id}#answers", records=() if said else (record,),
             ))  # fmt: skip
         words = "\n".join(part.text for part in self.parts if isinstance(part, Text))
-        answers = {one.call: _print(one.output) for one in self._results}
+        answers = {id: _print(one.output) for id, one in self._results.items()}
         core = _print([model, self.parts, sorted(answers)])
         return Turn(
             self._id, found, tuple(said), record,

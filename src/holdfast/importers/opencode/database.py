@@ -18,13 +18,22 @@ from msgspec import Struct
 from holdfast.files import write_atomic
 from holdfast.importers.jsonl import Found, read
 from holdfast.importers.opencode.parts import AGENT, Held
+from holdfast.importers.opencode.rows import Rows
 from holdfast.model import wire
 from holdfast.model.told import Kept, Problem
 from holdfast.ports import Material
 
 TRIES = 4
 
-TABLES = ("session", "message", "part")
+TABLES = {
+    "session": ("id",),
+    "message": ("id", "session_id", "time_created", "data"),
+    "part": ("id", "message_id", "data"),
+}
+"""What is read, and the columns that it cannot be read without."""
+
+LONGEST = 100_000
+"""The bytes of one statement: also of those that a schema is made of, with their defaults."""
 
 _SHUT = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
@@ -42,12 +51,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     """The bytes of one value."""
     steps: int = 1_000_000_000
     """The instructions of SQLite's machine."""
+    seconds: float = 600.0
     slack: int = 1 << 20
     """How much more than its own size it may give: pages that are used twice give more."""
-
-
-class TooMuch(Exception):
-    """A database that gives more than it can hold."""
 
 
 def copied(material: Material) -> str | None:
@@ -74,12 +80,14 @@ class Database:
         self._steps = 0
         log = f"{place}-wal"
         size = os.path.getsize(place) + (os.path.getsize(log) if os.path.exists(log) else 0)
-        self._left = size + self._limits.slack
+        self._missing = _mended(place)
         self._connection = apsw.Connection(place, flags=apsw.SQLITE_OPEN_READWRITE)
         for setting, value in _SHUT:
             self._connection.config(setting, value)
         self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, self._limits.value)
+        self._connection.limit(apsw.SQLITE_LIMIT_SQL_LENGTH, LONGEST)
         self._connection.set_progress_handler(self._step, 10_000)
+        self._rows = Rows(self._connection, size + self._limits.slack, self._limits.seconds)
 
     def close(self) -> None:
         """Let go of the copy."""
@@ -87,6 +95,8 @@ class Database:
 
     def open(self) -> Iterator[Problem]:
         """Look what there is; what is missing, or is not read."""
+        if self._missing:
+            yield Problem(f"ends too early: {self._missing:,} of its pages are missing")
         for pragma in ("query_only=1", "cell_size_check=1", "mmap_size=0", "temp_store=memory"):
             self._connection.execute(f"PRAGMA {pragma}")
         found = self._connection.execute(
@@ -95,14 +105,17 @@ class Database:
         names = {_words(name) for (name,) in found}
         self._columns = {name: self._of(name) for name in TABLES if name in names}
         self._connection.set_authorizer(_allow)
-        for name in TABLES:
+        for name, needed in TABLES.items():
             if name not in names:
                 yield Problem(f"has no table {name!r}")
+            elif not self._has(name, *needed):
+                yield Problem(f"its table {name!r} lacks one of {', '.join(needed)}")
         others = sorted(name for name in names - {*TABLES} if not name.startswith(("sqlite_", "_")))
         if others:
             yield Problem(f"these tables are not imported: {', '.join(others)}", 0, "notice")
 
     def _of(self, table: str) -> tuple[str, ...]:
+        """The columns of a table that it holds: what is only computed is none."""
         rows = self._connection.execute(f"PRAGMA table_info({table})")
         return tuple(row[1] for row in rows if row[1].isidentifier())
 
@@ -111,21 +124,31 @@ class Database:
         columns = self._columns.get("session", ())
         if "id" not in columns:
             return
-        wanted = ", ".join(f'CAST("{name}" AS BLOB)' for name in columns)
-        order = "time_created, id" if "time_created" in columns else "id"
-        for row in self._rows(f"SELECT {wanted} FROM session ORDER BY {order}"):
-            yield _session(dict(zip(columns, map(_words, row), strict=True)))
+        found = [
+            dict(zip(columns, map(_words, row), strict=True))
+            for row in self._rows.of("session", columns)
+        ]
+        for row in sorted(found, key=lambda row: (_number(row.get("time_created", "")), row["id"])):
+            yield _session(row)
+        if self._rows.damaged("session") and self._has("message", "session_id"):
+            known = {row["id"] for row in found}
+            for id in self._rows.owners("message", "session_id"):
+                if id not in known:
+                    yield _session({"id": id})
+
+    def damage(self) -> Iterator[Problem]:
+        """What has turned out to be damaged."""
+        yield from self._rows.told()
 
     def messages(self, session: str) -> Iterator[Held | Problem | Kept]:
         """The messages of a session, in their order."""
-        if not {"message", "part"} <= self._columns.keys():
+        wanted = ("id", "data", "time_created")
+        if not self._has("message", *wanted, "session_id") or "part" not in self._columns:
             return
-        rows = self._rows(
-            "SELECT CAST(id AS BLOB), CAST(data AS BLOB) FROM message "
-            "WHERE session_id = ? ORDER BY time_created, id",
-            session,
-        )
-        for id, data in list(rows):
+        found = self._rows.of("message", wanted, "session_id", session)
+        found.sort(key=lambda row: (_number(_words(row[2])), row[0] or b""))
+        yield from self._rows.told()
+        for id, data, _ in found:
             for info in read(AGENT, 0, data or b""):
                 if not isinstance(info, Found):
                     yield info
@@ -139,25 +162,34 @@ class Database:
                 yield Held(_named(info, _words(id), sessionID=session), parts)
 
     def _parts(self, message: str) -> Iterator[Found | Problem | Kept]:
-        rows = self._rows(
-            "SELECT CAST(id AS BLOB), CAST(data AS BLOB) FROM part WHERE message_id = ? "
-            "ORDER BY id",
-            message,
-        )
-        for id, data in rows:
+        if not self._has("part", "id", "data", "message_id"):
+            return
+        found = self._rows.of("part", ("id", "data"), "message_id", message)
+        yield from self._rows.told()
+        for id, data in sorted(found, key=lambda row: row[0] or b""):
             for part in read(AGENT, 0, data or b""):
                 yield _named(part, _words(id)) if isinstance(part, Found) else part
 
-    def _rows(self, query: str, *values: str) -> Iterator[tuple[bytes | None, ...]]:
-        for row in self._connection.execute(query, values):
-            self._left -= sum(len(value) for value in row if value)
-            if self._left < 0:
-                raise TooMuch("gives more than it can hold, and is damaged")
-            yield row
+    def _has(self, table: str, *columns: str) -> bool:
+        return {*columns} <= {*self._columns.get(table, ())}
 
     def _step(self) -> bool:
         self._steps += 10_000
         return self._steps > self._limits.steps
+
+
+def _mended(place: str) -> int:
+    """How many pages a copy lacks; it says no longer that it has them, so that it can be read."""
+    with open(place, "r+b") as file:
+        head, size = file.read(100), os.path.getsize(place)
+        page = int.from_bytes(head[16:18], "big")
+        page = 65_536 if page == 1 else page
+        told, there = int.from_bytes(head[28:32], "big"), size // page if page >= 512 else 0
+        if not 0 < there < told:
+            return 0
+        file.seek(28)
+        file.write(there.to_bytes(4, "big"))
+        return told - there
 
 
 def _allow(action: int, *_: Any) -> int:

@@ -16,8 +16,9 @@ import msgspec
 
 from holdfast.importers.document import document
 from holdfast.importers.jsonl import UNREADABLE, Found, read
-from holdfast.importers.opencode.database import Database, Limits, TooMuch, copied
+from holdfast.importers.opencode.database import Database, Limits, copied
 from holdfast.importers.opencode.parts import AGENT, Held
+from holdfast.importers.opencode.rows import TooMuch
 from holdfast.importers.opencode.session import Telling
 from holdfast.importers.opencode.tree import Tree
 from holdfast.importers.values import count, text
@@ -111,7 +112,9 @@ def _rows(material: Material, limits: Limits | None, met: set[str]) -> Iterator[
         return
     with closing(Database(place, limits)) as database:
         yield from database.open()
-        for info in list(database.sessions()):
+        sessions = list(database.sessions())
+        yield from database.damage()
+        for info in sessions:
             met.add(info.text("id"))
             if info.text("id"):
                 yield from Telling(info).told(database.messages(info.text("id")))

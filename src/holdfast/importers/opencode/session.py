@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from holdfast.importers.allowance import Allowance
 from holdfast.importers.jsonl import Found
 from holdfast.importers.opencode.parts import (
     AGENT,
@@ -54,6 +55,7 @@ class Telling:
         """What each message was told as."""
         self._request: Held | None = None
         self._tokens = 0
+        self._allowance = Allowance()
         self._strange: set[str] = set()
 
     def told(self, messages: Iterable[Held | Problem | Kept]) -> Iterator[Told]:
@@ -72,6 +74,7 @@ class Telling:
             yield from self._message(last, open=True)
         yield from self._unanswered()
         yield from self._reverted()
+        yield from self._allowance.told()
 
     def _begun(self) -> Begun:
         info = self._info
@@ -172,9 +175,9 @@ class Telling:
 
     def _tail(self, first: str) -> tuple[str, ...]:
         """What stays beside a summary, from a message on."""
-        ids = list(self._natives)
-        if first not in self._natives:
+        if first not in self._natives or not self._allowance.take(len(self._natives)):
             return ()
+        ids = list(self._natives)
         return tuple(name for id in ids[ids.index(first) :] for name in self._natives[id])
 
     def _unanswered(self) -> Iterator[Told]:
