@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -101,15 +100,13 @@ class Runner:
         now = time.monotonic()
         if self.ledger.executions != self._seen:
             self._moved, self._seen = now, self.ledger.executions
-        ended, status, used = os.wait4(self._process.pid, os.WNOHANG)
-        if not ended:
+        code = self._process.poll()
+        if code is None:
             if now - self._moved > STILL:
-                self._process.send_signal(signal.SIGKILL)
+                self._process.kill()
                 self._moved = now
             return False
-        self._process.returncode = os.waitstatus_to_exitcode(status)
-        self.score.peak = max(self.score.peak, used.ru_maxrss // 1024)
-        return self._ended(self._process.returncode)
+        return self._ended(code)
 
     def _ended(self, code: int) -> bool:
         if self.ledger.executions >= self.task.runs and code == 0:
@@ -129,7 +126,7 @@ class Runner:
     def _scored(self) -> bool:
         score, ledger = self.score, self.ledger
         score.executions, score.refused = ledger.executions, ledger.refused
-        score.crashes, score.hangs = ledger.crashes, ledger.hangs
+        score.crashes, score.hangs, score.peak = ledger.crashes, ledger.hangs, ledger.peak
         score.seconds = time.monotonic() - self._began
         for path in sorted((self._folder / "findings").glob("*")):
             self._findings.mkdir(parents=True, exist_ok=True)

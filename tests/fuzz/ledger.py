@@ -7,6 +7,7 @@ Rule 1: before an input is read it stands in the ledger, so that whatever ends t
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from hashlib import blake2b
 from pathlib import Path
@@ -14,9 +15,20 @@ from pathlib import Path
 from tests.fuzz.judging import Judge, Outcome
 from tests.fuzz.mutating import MOST
 
-_COUNTS = struct.Struct("<QQQQQ")
+_COUNTS = struct.Struct("<6Q")
 _PLACE = 64
 _SIZE = _PLACE + MOST
+
+
+WEIGHED = 100
+"""After every so many-eth execution the peak is looked at; it forgets nothing in between."""
+
+
+def peak() -> int:
+    """The most memory that this process ever took, in MiB; since its own beginning, so that what
+    it was forked from does not count."""
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(found[1]) // 1024 if found else 0
 
 
 class Ledger:
@@ -27,9 +39,8 @@ class Ledger:
             path.write_bytes(bytes(_SIZE))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), _SIZE)
-        self.executions, self.refused, self.crashes, self.hangs, self._length = _COUNTS.unpack_from(
-            self._map
-        )
+        counts = _COUNTS.unpack_from(self._map)
+        self.executions, self.refused, self.crashes, self.hangs, self.peak, self._length = counts
 
     def begin(self, data: bytes) -> None:
         """An input is about to be read."""
@@ -43,6 +54,8 @@ class Ledger:
         self.refused += outcome.verdict == "refused"
         self.crashes += outcome.verdict == "crash"
         self.hangs += outcome.verdict == "hang"
+        if self.executions % WEIGHED == 1:
+            self.peak = max(self.peak, peak())
         self._length = 0
         self._write()
 
@@ -52,8 +65,8 @@ class Ledger:
         return bytes(self._map[_PLACE : _PLACE + self._length])
 
     def _write(self) -> None:
-        counts = (self.executions, self.refused, self.crashes, self.hangs, self._length)
-        _COUNTS.pack_into(self._map, 0, *counts)
+        counts = (self.executions, self.refused, self.crashes, self.hangs, self.peak)
+        _COUNTS.pack_into(self._map, 0, *counts, self._length)
 
 
 class Trier:
