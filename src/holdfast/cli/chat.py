@@ -55,15 +55,13 @@ def chat(
 
 def _check_installed() -> None:
     """Misuse, with what to install, where something is missing that the chat needs."""
-    from importlib import import_module
+    from importlib.util import find_spec  # nothing is imported before it is used
 
     from holdfast.errors import Misuse
 
     for module in ("prompt_toolkit", "httpx2"):
-        try:
-            import_module(module)
-        except ImportError as absent:
-            raise Misuse(f"chat needs {module}; pip install 'holdfast[chat]'") from absent
+        if find_spec(module) is None:
+            raise Misuse(f"chat needs {module}; pip install 'holdfast[chat]'")
 
 
 def _talk(
