@@ -184,6 +184,24 @@ def test_a_line_of_nothing_but_zeros_is_never_held(tmp_path: Path) -> None:
     assert [item for item in told if isinstance(item, Said)]
 
 
+def test_a_record_of_nothing_but_values_is_kept_and_not_taken_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"type":"x","a":[' + b"[]," * 1_500_000 + b"1]}\n")
+    tracemalloc.start()
+    told = read("codex", tmp_path / "a.jsonl")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [what for what in wrong(told) if "more than 2,000,000 values" in what]
+    assert peak < 40_000_000
+
+
+def test_a_text_of_nothing_but_commas_is_one_value(tmp_path: Path) -> None:
+    words = ',[{"' * 1_000_000
+    told = pi_writing.Story()
+    told.user(words)
+    (said,) = (item for item in read("pi", told.write(tmp_path)) if isinstance(item, Said))
+    assert said.message.text == words
+
+
 def test_many_tiny_records_are_told_each(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b'{"type":"x"}\n' * 30_000)
     for name in ("claude-code", "codex", "gemini-cli", "pi", "copilot-cli"):

@@ -7,6 +7,7 @@ Rule 2: what is left of a record once its content is told otherwise is cut out o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,10 @@ from holdfast.ports import Material
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
+MOST_VALUES = 2_000_000
+"""How many values one record has at most: each takes many times the bytes it is written with."""
+
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _raw = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
 
@@ -70,10 +75,23 @@ def read(owner: str, line: int, data: bytes) -> Iterator[Found | Kept | Problem]
 
 def decode(data: bytes) -> Any:
     """The value that some JSON is, lone surrogates included."""
+    if len(data) > MOST_VALUES and _is_dense(data):
+        raise ValueError(f"more than {MOST_VALUES:,} values in one record")
     try:
         return _any.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return wire.decode(data, object)
+
+
+def _is_dense(data: bytes) -> bool:
+    """Whether it holds more values than are taken apart; what stands in its texts is none."""
+    if _marks(data) <= MOST_VALUES:
+        return False
+    return _marks(_TEXT.sub(b"", data)) > MOST_VALUES
+
+
+def _marks(data: bytes) -> int:
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
 
 
 def without(data: bytes, *path: str) -> bytes:
