@@ -23,6 +23,9 @@ from holdfast.model.told import Carried, Kept, Problem, Said, Told
 from tests.fuzz.forms import Form, unpack
 from tests.fuzz.rows import PAGE
 
+BLANKS = len("  ")
+"""What ends a line of the user's or of the console's, and says whose it is."""
+
 
 class Cutting:
     """One file of a format, and what is told of its beginnings."""
@@ -80,7 +83,7 @@ class Cutting:
 
     def _words(self, told: list[Told], length: int) -> Iterator[str]:
         whole, cut = said(self._whole), said(told)
-        ended = sum(end <= length for end in self._ends())
+        ended = sum(end + BLANKS <= length for end in self._ends())
         sure = max(ended - 1, 0)  # of the last, the cut may hide whose its last line is
         if len(cut) < ended or cut[:sure] != whole[:sure]:
             yield f"of {ended} messages that had ended {len(cut)} are told, or they are others"
