@@ -26,6 +26,8 @@ _ID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|\b(?:msg|toolu|req|call|fc|rs)_[0-9A-Za-z]{8,}|\bagent-[0-9a-f]{8,}"
 )
+_NAMES = ("sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid", "leafUuid")
+"""Fields that hold ids, whatever these look like."""
 _WORD = re.compile(r'(?<!["\w])[a-z]{5,}(?!["\w])')
 _PROSE = 40
 """Texts that are longer, and have blanks, are somebody's words."""
@@ -112,12 +114,17 @@ class Copy:
 
     def _said(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {name: self._said(inner) for name, inner in value.items()}
+            return {name: self._own(name, inner) for name, inner in value.items()}
         if isinstance(value, list):
             return [self._said(inner) for inner in value]
         if isinstance(value, str) and len(value) > _PROSE and " " in value:
             return _WORD.sub(self._word, value)
         return value
+
+    def _own(self, name: str, value: Any) -> Any:
+        if name in _NAMES and isinstance(value, str) and value and not _ID.search(value):
+            return f"{value}-{self._number}"  # of a hand-made file
+        return self._said(value)
 
     def _word(self, found: re.Match[str]) -> str:
         word = found[0]

@@ -22,6 +22,9 @@ MEMORY: Final = 1 << 30
 ANSWER: Final = 16 << 20
 """The largest answer that is believed, in bytes."""
 
+PIPE: Final = 1 << 20
+"""How much it may say that nobody has read yet, where the system lets us choose, in bytes."""
+
 TICK: Final = 0.05
 """How long it is between two looks at whether somebody has interrupted, in seconds."""
 
@@ -54,6 +57,7 @@ class Child:
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
+            pipesize=PIPE,
             start_new_session=True,  # an interrupt at the terminal is ours to pass on
         )
 
@@ -92,7 +96,7 @@ class Child:
                 raise TimeoutError
             if not select.select([file], [], [], min(left, TICK))[0]:
                 continue
-            piece = os.read(file, min(size - len(data), 1 << 16))
+            piece = os.read(file, min(size - len(data), PIPE))
             if not piece:
                 raise EOFError
             data += piece

@@ -365,7 +365,7 @@ def test_what_is_brought_is_written_wholly_or_not_at_all(tmp_path: Path) -> None
         drive(
             store.imports.bring(
                 Brought(session=new.id, new=new, drafts=(draft("one"),), key="k"),
-                source=Source(name="a", look="as it was", sessions=("nobody",)),
+                sources=[Source(name="a", look="as it was", sessions=("nobody",))],
             )
         )
     assert not store.db.rows("SELECT 1 FROM sessions UNION ALL SELECT 1 FROM entries")

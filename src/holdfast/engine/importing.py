@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from holdfast.engine.bringing import bring
 from holdfast.engine.carrying import carry
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
-from holdfast.engine.trail import bring, session_id
+from holdfast.engine.readied import Readied
+from holdfast.engine.trail import session_id
+from holdfast.engine.workers import workers
 from holdfast.errors import Conflict, HoldfastError, Misuse, Unavailable, Unknown, Unsafe
 from holdfast.files import Root
 from holdfast.model.brought import Source as Whole
@@ -230,7 +234,7 @@ class Importing:
         look = material.look()
         whole = Whole(name=material.path, look=look, sessions=made)
         if made:
-            await bring(self._engine, *brought, source=None if growing else whole)
+            await bring(self._engine, *brought, sources=() if growing else (whole,))
         report.sessions, report.beside = made, material.beside(look)
         return _ended(report)
 
@@ -336,13 +340,49 @@ def in_order(sources: Iterable[Source]) -> list[Source]:
     return sorted(sources, key=key)
 
 
+async def _alone(engine: Engine, source: Source, fresh: bool = False) -> Imported:
+    """Import one source; why it cannot be, where it cannot."""
+    try:
+        return await Importing(engine, source).run(fresh=fresh)
+    except HoldfastError as error:
+        report = Imported(path=source.path, importer=source.importer, size=source.size)
+        return _trouble(report, Problem(str(error)))
+
+
 async def run(
     engine: Engine, sources: Iterable[Source], *, fresh: bool = False
 ) -> AsyncIterator[Imported]:
-    """Import these sources, one after the other; what each has brought."""
-    for source in in_order(one for one in sources if not one.why):
-        try:
-            yield await Importing(engine, source).run(fresh=fresh)
-        except HoldfastError as error:
-            report = Imported(path=source.path, importer=source.importer, size=source.size)
-            yield _trouble(report, Problem(str(error)))
+    """Import these sources, one after the other; what each has brought.
+
+    Where much is new, workers read it beside us, and a few sources are written together.
+    """
+    wanted = in_order(one for one in sources if not one.why)
+    beside = None if fresh else await workers(engine, wanted)
+    together = Readied(engine)
+    try:
+        for source in wanted:
+            ready = await engine.aside(partial(beside.take, source.path)) if beside else None
+            if ready and await together.takes(source, ready):
+                if together.enough:
+                    async for report in _written(engine, together):
+                        yield report
+                continue
+            async for report in _written(engine, together):
+                yield report
+            yield await _alone(engine, source, fresh)
+        async for report in _written(engine, together):
+            yield report
+    finally:
+        if beside:
+            beside.close()
+
+
+async def _written(engine: Engine, together: Readied) -> AsyncIterator[Imported]:
+    """Write what was made ready; where that cannot be, read it here, source by source."""
+    given = together.given()
+    try:
+        reports = await together.write(given)
+    except HoldfastError:
+        reports = [await _alone(engine, one.source) for one in given]
+    for report in reports:
+        yield report

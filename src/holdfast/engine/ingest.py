@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from holdfast.core.extract import extract
 from holdfast.core.fold import fold
-from holdfast.core.price import cost
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.sound import sound
 from holdfast.core.transcript import earlier
+from holdfast.engine.bringing import TOLD
 from holdfast.engine.prints import EXTRACTED, of_record, printed
 from holdfast.engine.trail import Trail, session_id
 from holdfast.model import wire
@@ -19,7 +19,6 @@ from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
 from holdfast.model.message import Message, Opaque, Part, Subtask, SummaryText, ToolResult
 from holdfast.model.origin import Imported
-from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 from holdfast.model.span import Span
 from holdfast.model.store import Changes
@@ -27,9 +26,6 @@ from holdfast.model.told import Begun, Called, Cleared, Compacted, Kept, Noted, 
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
-
-TOLD = "told"
-"""The version of a price that the program itself has told."""
 
 EXTRACT = 2_000
 """How long our own extract is where nobody can read a summary, in tokens."""
@@ -55,7 +51,6 @@ class Ingest:
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
-        self._profiles: dict[str, Profile] = {}
         self._notes: list[Noted] = []
         self._any = False
         """Whether anything was said yet."""
@@ -212,9 +207,6 @@ class Ingest:
         """What a call of a model used."""
         if not self._trail.loose.new(b"call", wire.encode([told.request, told.usage])):
             return
-        profile = self._profile(told.model) if told.model else None
-        priced = cost(told.usage, profile, told.iterations, self._profile) if profile else None
-        version = profile.price_version if profile and priced is not None else ""
         name = told.request or wire.encode([told.started, told.usage]).decode()
         self._calls.append(
             Call(
@@ -228,18 +220,13 @@ class Ingest:
                 request=told.request,
                 usage=told.usage,
                 iterations=told.iterations,
-                cost=priced if told.cost is None else told.cost,
-                price_version=version if told.cost is None else TOLD,
+                cost=told.cost,
+                price_version="" if told.cost is None else TOLD,
                 outcome="imported",
                 stop=told.stop,
             )
         )
         self._report.calls += 1
-
-    def _profile(self, model: str) -> Profile:
-        if model not in self._profiles:
-            self._profiles[model] = self._engine.catalogue.profile(model)
-        return self._profiles[model]
 
     async def kept(self, told: Kept) -> None:
         """A record that has no other place."""

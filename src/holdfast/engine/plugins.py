@@ -21,6 +21,9 @@ STORES = {
 }
 """By scheme, called with the rest of the URL; others join as entry points `holdfast.stores`."""
 
+LAYOUTS = {"sqlite": "holdfast.stores.laying:Laying"}
+"""Who lays entries out for a store, in a process that has none; by the name the store gives."""
+
 CODECS = {
     "anthropic": "holdfast.codecs.anthropic:Anthropic",
     "openai-responses": "holdfast.codecs.openai_responses:ResponsesCodec",
@@ -72,6 +75,11 @@ def open_store(url: str) -> Store:
     """
     scheme, rest = _split(url)
     return cast(Store, _find("stores", "kind of store", STORES, scheme)(rest))
+
+
+def laying(layout: str) -> Any:
+    """Who lays the entries of one source out."""
+    return _load(LAYOUTS[layout])()
 
 
 def salvage(url: str) -> Salvaged:

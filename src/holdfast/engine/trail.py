@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
 from holdfast.engine import load
+from holdfast.engine.bringing import bring
 from holdfast.engine.identity import written
 from holdfast.engine.prints import SIZE, Loose, of_entry, of_record
-from holdfast.errors import Conflict, Misuse, Unknown
-from holdfast.failpoints import failpoint
-from holdfast.model.brought import Brought, Source
+from holdfast.errors import Misuse, Unknown
+from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
 from holdfast.model.message import Message, Record, Text, ToolCall, ToolResult
 from holdfast.model.origin import Origin
@@ -45,18 +45,6 @@ def session_id(agent: str, native: str, *more: str) -> str:
     """The id that a session of some program always has here."""
     told = "\0".join((agent, native, *more)).encode("utf-8", "surrogatepass")
     return written(int.from_bytes(blake2b(told, digest_size=16).digest()))
-
-
-async def bring(engine: Engine, *brought: Brought, source: Source | None = None) -> None:
-    """Write what was brought; Conflict where a session that was thought to be new is there."""
-    try:
-        await engine.store.imports.bring(*brought, source=source)
-    except Misuse as refused:
-        if not any(one.new for one in brought):
-            raise
-        raise Conflict(brought[0].session, 0, 0) from refused
-    failpoint("import.after_bring")
-    engine.appended = engine.appended or any(one.drafts for one in brought)
 
 
 class Trail:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from holdfast.model.log import Draft, Session
-from holdfast.model.origin import Origin
+from holdfast.model.origin import Imported, Origin
 from holdfast.model.reply import Call
 from holdfast.model.store import Changes, Expect
 
@@ -17,6 +17,8 @@ class Brought(Struct, frozen=True, kw_only=True):
     new: Session | None = None
     """The session itself, where it is not there yet."""
     drafts: tuple[Draft, ...] = ()
+    laid: bytes = b""
+    """The entries as the store's own layout has made them ready, instead of drafts."""
     key: str = ""
     expect: Expect = Expect()
     calls: tuple[Call, ...] = ()
@@ -30,3 +32,11 @@ class Source(Struct, frozen=True, kw_only=True):
     name: str
     look: str
     sessions: tuple[str, ...]
+
+
+class Ready(Struct, frozen=True):
+    """What a source brings into a store that knows nothing of it."""
+
+    report: Imported
+    brought: tuple[Brought, ...]
+    sources: tuple[Source, ...] = ()

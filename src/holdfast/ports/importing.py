@@ -96,6 +96,10 @@ class Imports(Protocol):
         """All that a source holds is imported, into these sessions."""
         ...
 
-    async def bring(self, *brought: Brought, source: Source | None = None) -> None:
-        """Write what was brought, then how its source looked: in one transaction, if it can."""
+    async def layout(self) -> str:
+        """Who lays entries out for this store in another process; empty where nobody does."""
+        ...
+
+    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> None:
+        """Write what was brought, then how its sources looked: in one transaction, if it can."""
         ...

@@ -82,7 +82,7 @@ def catch_up(db: Database, limit: int) -> int:
     done = 0
     while done < limit and (steps := list(ready(db, limit - done))):
         with db.writing():
-            done += sum(_write(db, step) for step in steps)
+            done += sum(write(db, step) for step in steps)
     return done
 
 
@@ -100,7 +100,8 @@ def ready(db: Database, limit: int) -> Iterator[Step]:
 
 def _step(db: Database, number: int, limit: int, most: int) -> Step:
     """The next entries of a session, up to about so many parts and bytes."""
-    whose = _whose(db, number)
+    whose = whose_is(db, number)
+    assert whose is not None
     begin = place(number, max(whose.indexed, 0)) + 1
     end = place(number, min(whose.head, MOST_ENTRIES))
     entries = db.rows(
@@ -111,12 +112,12 @@ def _step(db: Database, number: int, limit: int, most: int) -> Step:
         return Step(whose, whose.head, parts_of(begin, end), 0, 0, [])
     first = entries[0][0]
     last, size = _batch_end(db, first, entries[-1][0], most)
-    found = list(_indexed(db, whose, first, last))
+    found = sorted(_indexed(db, whose, first, last))  # out of order, each would be written alone
     many = max(len(found), len(entries))
     return Step(whose, seq_of(last), parts_of(first, last), size, many, found)
 
 
-def _write(db: Database, step: Step) -> int:
+def write(db: Database, step: Step) -> int:
     """Write a step down, where its session still is as it was; as how many parts it counts."""
     whose = step.whose
     if not _is_same(db, whose):
@@ -129,8 +130,12 @@ def _write(db: Database, step: Step) -> int:
     return step.many
 
 
-def _whose(db: Database, number: int) -> Whose:
-    ((parent, fork, indexed, head, data),) = db.rows(_WHOSE, (number,))
+def whose_is(db: Database, number: int) -> Whose | None:
+    """The session of a number, as far as the index needs to know it; None where it is gone."""
+    found = db.rows(_WHOSE, (number,))
+    if not found:
+        return None
+    ((parent, fork, indexed, head, data),) = found
     session = told(data)
     return Whose(number, parent, fork, indexed, head, data, session.project, session.agent)
 

@@ -18,6 +18,7 @@ from holdfast.model.message import Message
 from holdfast.model.reply import Call
 from holdfast.model.store import Expect
 from holdfast.stores.sql import rows
+from holdfast.stores.sql.laid import Moves
 from holdfast.stores.sql.log import SqlLog
 from holdfast.stores.sql.places import MOST_ENTRIES, ORDINAL_BITS, SEQ_BITS, place
 
@@ -57,11 +58,11 @@ class SqliteLog(SqlLog):
                 return (made,)
         return await super().append(session, drafts, key=key, expect=expect, call=call)
 
-    def _advance(self, session: str, drafts: Sequence[Draft], expect: Expect) -> tuple[int, int]:
-        number, head = super()._advance(session, drafts, expect)
+    def _advance(self, session: str, moves: Moves, expect: Expect) -> tuple[int, int]:
+        number, head = super()._advance(session, moves, expect)
         if len(self._newest) >= MOST_REMEMBERED:
             self._newest.clear()
-        self._newest[session] = place(number, head + len(drafts))  # if it is undone, a wrong guess
+        self._newest[session] = place(number, head + moves[0])  # if it is undone, a wrong guess
         return number, head
 
     def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:

@@ -48,11 +48,14 @@ class MemoryImports:
             kept = {key: old for key, old in self._shelf.looks.items() if key[0] != source}
             self._shelf.looks = {**kept, **{(source, session): look for session in sessions}}
 
-    async def bring(self, *brought: Brought, source: Source | None = None) -> None:
+    async def layout(self) -> str:
+        return ""
+
+    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> None:
         with self._shelf.lock:
             for one in brought:
                 await self._one(one)
-            if source:
+            for source in sources:
                 await self.mark(source.name, source.look, source.sessions)
 
     async def _one(self, one: Brought) -> None:

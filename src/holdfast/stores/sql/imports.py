@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.brought import Brought, Source
 from holdfast.model.origin import Origin
-from holdfast.ports import Calls, Log, Sessions
+from holdfast.ports import Calls, Sessions
 from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.laid import Laid
 from holdfast.stores.sql.lineage import number_of_session
+from holdfast.stores.sql.log import SqlLog
 from holdfast.stores.sql.rows import GARBLED
+from holdfast.stores.waiting import Waiting, Words
 
 _KEEP = (
     "INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
     "session = excluded.session, opening = excluded.opening, data = excluded.data"
 )
 
+_laid = msgspec.msgpack.Decoder(Laid)
+
 
 class SqlImports:
     """Rows of `origins` and `sources`; one that cannot be read is as if it were not there."""
 
-    def __init__(self, db: Database, sessions: Sessions, log: Log, calls: Calls) -> None:
-        self._db = db
+    def __init__(self, db: Database, sessions: Sessions, log: SqlLog, calls: Calls) -> None:
+        self._db, self._waiting = db, Waiting(db)
         self._sessions, self._log, self._calls = sessions, log, calls
 
     async def origin(self, agent: str, native: str) -> Origin | None:
@@ -56,20 +63,25 @@ class SqlImports:
                 number = number_of_session(self._db, session)
                 self._db.run("INSERT INTO sources VALUES (?, ?, ?)", (number, name, look))
 
-    async def bring(self, *brought: Brought, source: Source | None = None) -> None:
+    async def layout(self) -> str:
+        return "sqlite"
+
+    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> None:
+        words: list[Words] = []
         with self._db.together():
             for one in brought:
-                await self._one(one)
-            if source:
+                await self._one(one, words)
+            for source in sources:
                 failpoint("import.before_mark")
                 await self.mark(source.name, source.look, source.sessions)
+        self._waiting.add(words)
 
-    async def _one(self, one: Brought) -> None:
+    async def _one(self, one: Brought, words: list[Words]) -> None:
         if one.new:
             await self._sessions.create(one.new)
-        if one.drafts:
+        if one.drafts or one.laid:
             failpoint("import.before_append")
-            await self._log.append(one.session, one.drafts, key=one.key, expect=one.expect)
+            await self._entries(one, words)
             failpoint("import.after_append")
         if one.calls:
             await self._calls.record(*one.calls)
@@ -78,6 +90,14 @@ class SqlImports:
         if one.origin:
             failpoint("import.before_keep")
             await self.keep(one.origin)
+
+    async def _entries(self, one: Brought, words: list[Words]) -> None:
+        if one.drafts:
+            await self._log.append(one.session, one.drafts, key=one.key, expect=one.expect)
+            return
+        laid = _laid.decode(one.laid)
+        number = self._log.put(one.session, laid, key=one.key, expect=one.expect)
+        words.append(Words.of(number, laid))
 
 
 def _name(agent: str, native: str) -> bytes:

@@ -9,13 +9,14 @@ from itertools import chain
 from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.log import Draft, Entry, Head, Marker, Summary, said
+from holdfast.model.log import Draft, Entry, Head, Marker, said
 from holdfast.model.message import Message, Part
 from holdfast.model.reply import Call
 from holdfast.model.span import OPEN, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.laid import Laid, Moves, moves
 from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
 from holdfast.stores.sql.places import (
     MOST_ENTRIES,
@@ -88,11 +89,23 @@ class SqlLog:
         with self._db.writing():
             if key and (made := self._made_with(session, key)):
                 return _same(made, drafts, key)
-            number, head = self._advance(session, drafts, expect or Expect())
-            self._insert(number, head, drafts, key)
+            number, head = self._advance(session, moves(drafts), expect or Expect())
+            self._insert(number, rows.lay_out(drafts, place(number, head + 1), key), key)
             if call:
                 calls.record(self._db, number, call)
         return tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, head + 1))
+
+    def put(self, session: str, laid: Laid, *, key: str, expect: Expect) -> int:
+        """Append what was laid out beforehand; the number of its session.
+
+        Conflict where it was laid out for another place.
+        """
+        with self._db.writing():
+            number, head = self._advance(session, laid.moves, expect)
+            if head + 1 != laid.first:
+                raise Conflict(session, laid.first - 1, head)
+            self._insert(number, laid.rows.of(number), key)
+        return number
 
     def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
         return None
@@ -138,12 +151,12 @@ class SqlLog:
             places = self._db.rows("SELECT place FROM entries WHERE id = ?", (entry,))
         return next((seq_of(at) for (at,) in places if _holds(line, at)), None)
 
-    def _advance(self, session: str, drafts: Sequence[Draft], expect: Expect) -> tuple[int, int]:
-        """Make room for the drafts behind the session's head; its number, and where the head was.
+    def _advance(self, session: str, moves: Moves, expect: Expect) -> tuple[int, int]:
+        """Make room behind the session's head; its number, and where the head was.
 
         One statement checks what is expected, locks the session and moves its head.
         """
-        sql, values = _ADVANCE, [*_moves(drafts), session]
+        sql, values = _ADVANCE, [*moves, session]
         for column, expected in (("message", expect.message), ("marker", expect.marker)):
             if expected is not None:
                 sql += f" AND last_{column} = ?"
@@ -154,7 +167,8 @@ class SqlLog:
         number, head = moved[0]
         if head > MOST_ENTRIES:
             raise Misuse(f"session {session} is full; continue in a new one")
-        return number, head - len(drafts)
+        failpoint("append.after_head")
+        return number, head - moves[0]
 
     def _refusal(self, session: str, expect: Expect) -> HoldfastError:
         """Why a session could not be moved on."""
@@ -195,13 +209,12 @@ class SqlLog:
             first += len(page)
         return tuple(found)
 
-    def _insert(self, number: int, head: int, drafts: Sequence[Draft], key: str) -> None:
+    def _insert(self, number: int, laid: rows.Rows, key: str) -> None:
         db = self._db
-        failpoint("append.after_head")
-        laid = rows.lay_out(drafts, place(number, head + 1), key)
         failpoint("append.before_insert")
         if key:
-            keyed = (number, wire.encode(key), head + 1, len(drafts))
+            first = seq_of(laid.entries[0][0])
+            keyed = (number, wire.encode(key), first, len(laid.entries))
             db.run("INSERT INTO keys VALUES (?, ?, ?, ?)", keyed)
             failpoint("append.after_key")
         db.run_many(_INSERT_ENTRY, laid.entries)
@@ -308,17 +321,3 @@ def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[E
     if [said(entry.body) for entry in made] != [said(draft.body) for draft in drafts]:
         raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
     return made
-
-
-def _moves(drafts: Sequence[Draft]) -> tuple[int | None, ...]:
-    """How far the drafts move the head, the last message and the last marker, and when."""
-    message = marker = compacted = None
-    newest = drafts[0].created
-    for ahead, draft in enumerate(drafts, 1):
-        newest = max(newest, draft.created)
-        if isinstance(draft.body, Message):
-            message = ahead
-        else:
-            marker = ahead
-            compacted = draft.created if isinstance(draft.body, Summary) else compacted
-    return len(drafts), message, marker, compacted, newest, newest

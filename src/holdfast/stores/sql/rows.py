@@ -14,7 +14,14 @@ from holdfast.model import wire
 from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session, kind_of
 from holdfast.model.message import Message, Part
 from holdfast.stores.sql.database import Row
-from holdfast.stores.sql.places import MOST_ENTRIES, MOST_PARTS, entry_of, part_place, seq_of
+from holdfast.stores.sql.places import (
+    MOST_ENTRIES,
+    MOST_PARTS,
+    entry_of,
+    part_place,
+    place,
+    seq_of,
+)
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -46,6 +53,17 @@ class Rows(msgspec.Struct):
     parts: list[tuple[Any, ...]] = []
     markers: list[tuple[Any, ...]] = []
     blobs: list[tuple[Any, ...]] = []
+
+    def of(self, number: int) -> Rows:
+        """The same rows, laid out for no session, in the one of this number."""
+        entry = place(number, 0)
+        part = part_place(entry, 0)
+        return Rows(
+            [(at + entry, *row) for at, *row in self.entries],
+            [(at + part, *row) for at, *row in self.parts],
+            [(at + entry, *row) for at, *row in self.markers],
+            self.blobs,
+        )
 
 
 def lay_out(drafts: Sequence[Draft], first: int, key: str) -> Rows:

@@ -103,7 +103,10 @@ class ImportsContract(Contract):
                     origin=origin(new.id, head=2),
                 ),
                 Brought(session=old, changes=Changes(title="renamed")),
-                source=Source(name="a.jsonl", look="as it was", sessions=(new.id, old)),
+                sources=[
+                    Source(name="a.jsonl", look="as it was", sessions=(new.id, old)),
+                    Source(name="b.jsonl", look="as it was too", sessions=(old,)),
+                ],
             )
         )  # fmt: skip
         store = self.reopen(store)
@@ -112,6 +115,7 @@ class ImportsContract(Contract):
         assert drive(store.imports.origin("some-agent", "n")) == origin(new.id, head=2)
         assert drive(store.sessions.session(old)).title == "renamed"
         assert drive(store.imports.look("a.jsonl")) == "as it was"
+        assert drive(store.imports.look("b.jsonl")) == "as it was too"
 
     def test_what_is_brought_meets_the_same_refusals(self, store: Store) -> None:
         id = start(store)

@@ -1,0 +1,47 @@
+"""The one way by which an import writes: what was brought, its calls priced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.core.price import cost
+from holdfast.errors import Conflict, Misuse
+from holdfast.failpoints import failpoint
+from holdfast.model.brought import Brought, Source
+from holdfast.model.profile import Profile
+from holdfast.model.reply import Call
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+
+TOLD = "told"
+"""The version of a price that the program itself has told."""
+
+
+async def bring(engine: Engine, *brought: Brought, sources: Sequence[Source] = ()) -> None:
+    """Write what was brought; Conflict where a session that was thought to be new is there."""
+    known = cache(engine.catalogue.profile)
+    priced = [
+        replace(one, calls=tuple([_priced(call, known) for call in one.calls])) for one in brought
+    ]
+    try:
+        await engine.store.imports.bring(*priced, sources=sources)
+    except Misuse as refused:
+        if not any(one.new for one in brought):
+            raise
+        raise Conflict(brought[0].session, 0, 0) from refused
+    failpoint("import.after_bring")
+    engine.appended = engine.appended or any(one.drafts or one.laid for one in brought)
+
+
+def _priced(call: Call, known: Callable[[str], Profile]) -> Call:
+    """A call with what it cost, where that is known and nobody has told it."""
+    if call.cost is not None or not call.model:
+        return call
+    profile = known(call.model)
+    price = cost(call.usage, profile, call.iterations, known)
+    return call if price is None else replace(call, cost=price, price_version=profile.price_version)

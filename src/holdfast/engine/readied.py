@@ -1,0 +1,91 @@
+"""What workers have made ready, written some sources at a time: each commit waits for the disk.
+
+Rule 1: of what is made ready nothing may be known, neither here nor by what is written with it: a
+        session, or another that begins in the same way. Otherwise its source is read again.
+Rule 2: a session belongs to another only where that is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.engine.bringing import bring
+from holdfast.errors import Unknown
+from holdfast.model.brought import Brought, Ready
+from holdfast.model.origin import Imported, Origin
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+    from holdfast.engine.importing import Source
+
+ENOUGH = 4 << 20
+"""So many bytes of sources are written together."""
+
+
+class Given(Struct, frozen=True):
+    """A source, and what it brings."""
+
+    source: Source
+    ready: Ready
+
+
+class Readied:
+    """The sources that are written together next."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._given: list[Given] = []
+        self._known: set[tuple[str, ...] | bytes] = set()
+        self._sessions: set[str] = set()
+
+    @property
+    def enough(self) -> bool:
+        """Whether it is time to write them."""
+        return sum([one.source.size for one in self._given]) >= ENOUGH
+
+    async def takes(self, source: Source, ready: Ready) -> bool:
+        """Take what a source brings, where nothing of it is known."""
+        origins = [one.origin for one in ready.brought if one.origin]
+        if any([await self._knows(one) for one in origins]):
+            return False
+        brought = [await self._placed(one) for one in ready.brought]
+        self._given.append(Given(source, replace(ready, brought=tuple(brought))))
+        for one in origins:
+            self._known |= {(one.agent, one.native), one.opening}
+        return True
+
+    async def _knows(self, origin: Origin) -> bool:
+        if {(origin.agent, origin.native), origin.opening} & self._known:
+            return True
+        imports = self._engine.store.imports
+        known = await imports.origin(origin.agent, origin.native)
+        return bool(known or await imports.alike(origin.opening))
+
+    async def _placed(self, one: Brought) -> Brought:
+        if not one.new:
+            return one
+        self._sessions.add(one.new.id)
+        if not one.new.parent or one.new.parent in self._sessions:
+            return one
+        try:
+            await self._engine.store.sessions.session(one.new.parent)
+        except Unknown:
+            return replace(one, new=replace(one.new, parent=""))
+        return one
+
+    def given(self) -> list[Given]:
+        """All that was taken; from here on none of it is."""
+        given, self._given = self._given, []
+        self._known, self._sessions = set(), set()
+        return given
+
+    async def write(self, given: list[Given]) -> list[Imported]:
+        """Write it in one transaction; what each source has brought."""
+        if given:
+            brought = [one for each in given for one in each.ready.brought]
+            sources = [one for each in given for one in each.ready.sources]
+            await bring(self._engine, *brought, sources=sources)
+        return [one.ready.report for one in given]

@@ -1,0 +1,140 @@
+"""What such a process does: import each source into a store that knows nothing, and tell of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
+
+from holdfast.child import ANSWER, framed, heard, limits
+from holdfast.engine.engine import Engine
+from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.importing import Importing, Source
+from holdfast.engine.ingest import Ingest
+from holdfast.engine.plugins import laying, open_store
+from holdfast.engine.threaded import ThreadLock, drive
+from holdfast.engine.trail import session_id
+from holdfast.engine.workers import packed
+from holdfast.errors import Misuse
+from holdfast.model import wire
+from holdfast.model.brought import Brought, Ready
+from holdfast.model.brought import Source as Whole
+from holdfast.model.origin import Imported
+from holdfast.model.profile import Profile
+from holdfast.model.told import Begun, Carried
+
+if TYPE_CHECKING:
+    from holdfast.ports import Catalogue, Store
+
+ALONE = 120
+"""So long the process goes on where nobody is left to end it, in seconds."""
+
+
+class Unpriced:
+    """A catalogue that knows no price: whoever writes does."""
+
+    def profile(self, model: str) -> Profile:
+        return Profile(name=model)
+
+
+class Sheet:
+    """A store that knows nothing, and remembers what is brought: its entries laid out."""
+
+    def __init__(self, layout: str) -> None:
+        memory = open_store("memory:")
+        self.log, self.sessions = memory.log, memory.sessions
+        self._laying = laying(layout)
+        self.brought: list[Brought] = []
+        self.sources: tuple[Whole, ...] = ()
+
+    @property
+    def imports(self) -> Sheet:
+        """It is its own port; as an attribute that would keep it from being freed at once."""
+        return self
+
+    async def look(self, source: str) -> str:
+        return ""
+
+    async def origin(self, agent: str, native: str) -> None:
+        return None
+
+    async def alike(self, opening: bytes) -> tuple[()]:
+        return ()
+
+    async def bring(self, *brought: Brought, sources: Sequence[Whole] = ()) -> None:
+        self.brought += [await self._one(one) for one in brought]
+        self.sources = (*self.sources, *sources)
+
+    async def _one(self, one: Brought) -> Brought:
+        """As it will be handed over; what was said can be read here too, for an extract of it."""
+        if one.new:
+            await self.sessions.create(replace(one.new, parent=""))
+        if not one.drafts:
+            return one
+        session = await self.sessions.session(one.session)
+        await self.log.append(one.session, one.drafts)
+        return replace(one, drafts=(), laid=self._laying.lay(session, one.drafts, one.key))
+
+
+class Beforehand(Importing):
+    """An import whose sessions may belong to others that are elsewhere: the writer knows these."""
+
+    def __init__(self, engine: Engine, source: Source) -> None:
+        super().__init__(engine, source)
+        self._here: set[str] = set()
+        self._elsewhere: set[str] = set()
+
+    async def _begin(self, begun: Begun, report: Imported) -> Ingest:
+        id = session_id(self._importer.name, begun.native)
+        if id in self._elsewhere:
+            raise Misuse("only the store itself can tell whether it was there before")
+        self._here.add(id)
+        return await super()._begin(begun, report)
+
+    async def _parent(self, id: str) -> str:
+        if id in self._here:
+            return await super()._parent(id)
+        self._elsewhere.add(id)
+        return id
+
+    async def _carry(self, item: Carried, report: Imported) -> list[str]:
+        raise Misuse("what is taken in as it is can only be taken into the store itself")
+
+
+def maker(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], bytes]:
+    """What tells what a source brings, packed; nothing where the store itself is needed for it."""
+    clock = SystemClock()
+    engine = Engine(
+        cast(Any, None), clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=secrets,
+        catalogue=cast("Catalogue", Unpriced()),
+    )  # fmt: skip
+
+    def made(source: Source) -> bytes:
+        sheet = Sheet(layout)
+        engine.store = cast("Store", sheet)
+        try:
+            report = drive(Beforehand(engine, source).run())
+            told = packed(Ready(report, tuple(sheet.brought), sheet.sources))
+        except Exception:  # whoever writes will meet the same, and tell it
+            return b""
+        return told if len(told) <= ANSWER else b""
+
+    return made
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever an importer prints is no answer
+    make = maker(*wire.decode(heard(asked) or b"", tuple[str, tuple[str, ...]]))
+    while (told := heard(asked)) is not None:
+        limits(ALONE)
+        source = Source(*wire.decode(told, tuple[str, str, str, int]))
+        answers.write(framed(make(source)))
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

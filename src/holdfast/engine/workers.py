@@ -1,0 +1,186 @@
+"""Processes that read transcripts beside the one that writes: what a source brings, made ready.
+
+Rule 1: they are handed sources in the order of importing, and never far ahead of the writer; so
+        what waits to be written is bounded.
+Rule 2: whoever would wait for them does what they have not begun; so no core is idle, and there
+        are no more processes than cores.
+Rule 3: a worker that fails is not replaced: what it had, and what nobody is left to do, is read
+        here as if there were none.
+Rule 4: they see no key in a command line or an environment; what is to be redacted they are told.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.child import Child
+from holdfast.model import wire
+from holdfast.model.brought import Ready
+
+if TYPE_CHECKING:
+    from holdfast.engine.engine import Engine
+    from holdfast.engine.importing import Source
+
+MODULE = "holdfast.engine.worker"
+
+LEAST = 8 << 20
+"""With fewer bytes than this in all, starting workers takes longer than they save."""
+
+LARGEST = 4 << 20
+"""A larger source is read where it is written, step by step: its entries are not held as one."""
+
+AHEAD = 12 << 20
+"""So many bytes of sources are handed out before the writer has taken them."""
+
+MOST = 2
+"""How many there are at most: one writer has no time for what more of them would bring."""
+
+DEEP = 2
+"""How many sources a worker is handed at once, so that it never waits for the next."""
+
+PATIENCE = 60.0
+"""How long a source may take, in seconds."""
+
+
+class Job:
+    """A source, and what a worker makes of it: nothing where that fails."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.made: Future[bytes] = Future()
+
+
+class Workers:
+    """What reads some sources; to be closed."""
+
+    def __init__(
+        self, sources: Sequence[Source], layout: str, secrets: tuple[str, ...], many: int
+    ) -> None:
+        self._jobs = {source.path: Job(source) for source in sources}
+        self._left = deque(self._jobs.values())
+        self._told = wire.encode([layout, secrets])
+        from holdfast.engine.worker import maker  # which imports, and so needs us
+
+        self._make = maker(layout, secrets)
+        self._held = 0
+        self._room = threading.Condition()
+        self._stop = threading.Event()
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(many)]
+        self._threads, self._busy = threads, len(threads)
+        for thread in threads:
+            thread.start()
+
+    def take(self, path: str) -> Ready | None:
+        """What a source brings, once it is made; None where it has to be read here."""
+        job = self._jobs.pop(path, None)
+        if job is None:
+            return None
+        while not job.made.done() and (other := self._next(wait=False)):
+            other.made.set_result(self._make(other.source))
+        data = job.made.result()
+        with self._room:
+            self._held -= job.source.size
+            self._room.notify_all()
+        return opened(data) if data else None
+
+    def close(self) -> None:
+        """End them, whatever they do."""
+        self._stop.set()
+        with self._room:
+            self._room.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        under: deque[Job] = deque()
+        try:
+            child = Child(MODULE)
+            try:
+                child.tell(self._told)
+                while self._ask(child, under):
+                    made = child.answer(time.monotonic() + PATIENCE, self._stop)
+                    under.popleft().made.set_result(made)
+            finally:
+                child.close()
+        except (OSError, EOFError, KeyboardInterrupt):
+            pass  # TimeoutError is an OSError
+        finally:
+            self._ended(under)
+
+    def _ask(self, child: Child, under: deque[Job]) -> bool:
+        """Hand a worker what it may do next; whether it has anything to do."""
+        while len(under) < DEEP and (job := self._next(wait=not under)):
+            under.append(job)
+            source = job.source
+            child.tell(wire.encode([source.importer, source.root, source.name, source.size]))
+        return bool(under)
+
+    def _next(self, *, wait: bool) -> Job | None:
+        with self._room:
+            while self._left and not self._stop.is_set():
+                size = self._left[0].source.size
+                if self._held + size <= AHEAD:
+                    self._held += size
+                    return self._left.popleft()
+                if not wait:
+                    return None
+                self._room.wait()
+        return None
+
+    def _ended(self, under: deque[Job]) -> None:
+        with self._room:
+            self._busy -= 1
+            if not self._busy:
+                under.extend(self._left)
+                self._left.clear()
+        for job in under:
+            job.made.set_result(b"")
+
+
+async def workers(engine: Engine, sources: Sequence[Source]) -> Workers | None:
+    """Workers for the sources of which nothing is known; None where they are not worth it."""
+    imports = engine.store.imports
+    layout = await imports.layout()
+    many = min(_cores() - 1, MOST)
+    if not (layout and many):
+        return None
+    small = [one for one in sources if one.size <= LARGEST]
+    if sum(one.size for one in small) < LEAST:
+        return None
+    new = [one for one in small if not await imports.look(one.path)]
+    worth = sum(one.size for one in new) >= LEAST
+    return Workers(new, layout, engine.secrets, many) if worth else None
+
+
+def _cores() -> int:
+    with suppress(AttributeError):  # not everywhere can a process be told which it may use
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def packed(ready: Ready) -> bytes:
+    """For the worker: what a source brings, as bytes; the entries as they are, behind all else."""
+    laid = [one.laid for one in ready.brought]
+    bare = tuple([replace(one, laid=b"") for one in ready.brought])
+    return msgspec.msgpack.encode([wire.encode(replace(ready, brought=bare)), *laid])
+
+
+def opened(data: bytes) -> Ready | None:
+    """What a worker has said; None where it is nothing that one says."""
+    try:
+        told, *laid = msgspec.msgpack.decode(data, type=list[bytes])
+        ready = wire.decode(told, Ready)
+        whole = [replace(one, laid=own) for one, own in zip(ready.brought, laid, strict=True)]
+    except (msgspec.MsgspecError, ValueError):
+        return None
+    return replace(ready, brought=tuple(whole))
