@@ -74,10 +74,14 @@ class Hooks:
         texts = (fitting(text.rstrip("\n"), CONTEXT, "session_start") for _, text in told)
         return "\n\n".join(texts)
 
+    def sees(self, tool: str) -> bool:
+        """Whether a command is to see the output of a tool."""
+        return any(_meets(one, tool) for one in self._table.tool_output)
+
     def output(self, session: str, call: ToolCall, result: ToolResult) -> ToolResult:
         """A tool's output as the commands leave it."""
         for one in self._table.tool_output:
-            if not any(fnmatch.fnmatchcase(call.name, tool) for tool in one.tools):
+            if not _meets(one, call.name):
                 continue
             about = {"session": session, "tool": call.name, "input": call.fields,
                      "output": result.output, "error": result.error}  # fmt: skip
@@ -132,7 +136,7 @@ class Hooks:
         told = json.dumps({"event": event, "directory": self._directory, **about}).encode()
         try:
             ended = ran(one.command, self._directory, one.seconds, told=told, apart=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return self._wrong(event, one, str(error))
         if ended.status is None:
             return self._wrong(event, one, f"was stopped after {one.seconds:g} s")
@@ -145,6 +149,10 @@ class Hooks:
     def _wrong(self, event: Event, one: Command, why: str) -> str:
         self.problems.append(f"the {event} hook `{one.command[:80]}` {why}; it changed nothing")
         return ""
+
+
+def _meets(one: Command, tool: str) -> bool:
+    return any(fnmatch.fnmatchcase(tool, like) for like in one.tools)
 
 
 def _against(one: Command, why: Any) -> str:

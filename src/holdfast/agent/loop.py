@@ -46,6 +46,9 @@ ABORTED: Final = Text(
     scaffold="turn_aborted",
 )
 
+UNSEEN: Final = "[{}; its output is left out, as the hook that was to see it was not done]"
+"""What is kept of an output that a hook was to see first: it may mask what nobody is to keep."""
+
 Placed = tuple[int, ToolCall]
 """A call and its place among those of a reply."""
 
@@ -210,12 +213,17 @@ class Agent:
             self._beside, self.toolbox.stop = None, before
 
     def _do_one(self, place: int, call: ToolCall, results: dict[int, ToolResult]) -> None:
+        unseen = self.hooks.sees(call.name)
         try:
-            results[place] = self._done(call)
+            found = self._done(call)
         except Interrupted as stopped:
-            results[place] = _failed(call, stopped.output)
+            results[place] = _failed(
+                call, UNSEEN.format("interrupted") if unseen else stopped.output
+            )
             raise
-        results[place] = self.hooks.output(self.session.id, call, results[place])
+        if unseen:
+            results[place] = _failed(call, UNSEEN.format("this was done"))
+        results[place] = self.hooks.output(self.session.id, call, found)
 
     def _seen(self, call: ToolCall) -> ToolResult:
         return self.hooks.output(self.session.id, call, self._done(call))
@@ -233,8 +241,10 @@ class Agent:
             return self._recalled(call, fields) or ToolResult(
                 call.id, self._ran(call.name, fields), name=call.name
             )
-        except (HoldfastError, OSError, ValueError) as error:
-            return _failed(call, redact(str(error), self.session.secrets))
+        except Exception as error:  # whatever a call asks for, it is answered
+            plain = isinstance(error, (HoldfastError, OSError, ValueError))
+            words = str(error) if plain else f"{call.name} failed: {type(error).__name__}: {error}"
+            return _failed(call, redact(words, self.session.secrets))
 
     def _ran(self, name: str, fields: dict[str, Any]) -> str:
         if name == subtask.SUBTASK.name and not self._within:

@@ -12,9 +12,9 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import IO, Final, NamedTuple
 
 from holdfast.engine.settings import KEYS
@@ -25,6 +25,9 @@ TAIL: Final = 200_000
 
 STARTING: Final = 5.0
 """No command takes longer to start, in seconds."""
+
+LONGEST: Final = 86_400
+"""No command has longer, in seconds, whatever it is given."""
 
 TICK: Final = 0.05
 """How long it is between two looks at whether somebody has interrupted, in seconds."""
@@ -48,7 +51,8 @@ class Ended(NamedTuple):
 
 def run(command: str, directory: str, seconds: int, stop: threading.Event | None = None) -> str:
     """What a command says, and how it ended."""
-    ended = ran(command, directory, max(seconds, 1), stop=stop)
+    seconds = min(max(seconds, 1), LONGEST)
+    ended = ran(command, directory, seconds, stop=stop)
     how = f"stopped after {seconds} s" if ended.status is None else f"exit status {ended.status}"
     return f"{ended.output}[{how}]"
 
@@ -66,22 +70,33 @@ def ran(
     output, errors, threads = Kept(), Kept(), list[threading.Thread]()
     starting: Future[subprocess.Popen[bytes]] = Future()
     try:
-        _thread(_start, starting, command, directory, bool(told), apart).start()
-        started = starting.result()
-        threads.append(_thread(_read, started.stdout, output))
-        if apart:
-            threads.append(_thread(_read, started.stderr, errors))
-        if told:
-            threads.append(_thread(_tell, started.stdin, told))
-        for thread in threads:
-            thread.start()
-        status = _waited(started, seconds, stop)
+        with _ending(starting, threads):
+            _thread(_start, starting, command, directory, bool(told), apart).start()
+            started = starting.result()
+            threads.append(_thread(_read, started.stdout, output))
+            if apart:
+                threads.append(_thread(_read, started.stderr, errors))
+            if told:
+                threads.append(_thread(_tell, started.stdin, told))
+            for thread in threads:
+                thread.start()
+            status = _waited(started, min(seconds, LONGEST), stop)
     except KeyboardInterrupt:
-        with suppress(TimeoutError):  # it was not even about to start
-            _end(starting.result(STARTING), threads)
         raise Interrupted(f"{output.text()}[interrupted]") from None
-    _end(started, threads)
     return Ended(output.text(), errors.text(), status)
+
+
+@contextmanager
+def _ending(
+    starting: Future[subprocess.Popen[bytes]], threads: list[threading.Thread]
+) -> Iterator[None]:
+    """Whatever happens within, what was started ends."""
+    try:
+        yield
+    finally:
+        with suppress(TimeoutError):  # it was not even about to start
+            if starting.exception(STARTING) is None:
+                _end(starting.result(), threads)
 
 
 def _thread(act: Callable[..., None], *given: object) -> threading.Thread:
@@ -102,7 +117,7 @@ def _start(
             stderr=subprocess.PIPE if apart else subprocess.STDOUT,
             start_new_session=True,
         )
-    except (OSError, ValueError) as error:
+    except BaseException as error:  # whoever waits for it must hear of it
         starting.set_exception(error)
     else:
         starting.set_result(started)
@@ -174,5 +189,6 @@ def _end(started: subprocess.Popen[bytes], threads: list[threading.Thread]) -> N
     started.wait()
     for thread in filter(threading.Thread.is_alive, threads):
         thread.join(2)  # what is still in a pipe is part of the answer
-    for pipe in filter(None, (started.stdout, started.stderr)):
-        pipe.close()
+    for pipe in filter(None, (started.stdin, started.stdout, started.stderr)):
+        with suppress(OSError):  # nobody reads what was not told
+            pipe.close()

@@ -75,6 +75,9 @@ def recalled(session: BlockingSession, fields: dict[str, Any]) -> str | None:
     except Unknown:
         return None
     handle = f"#{rest}" if mark else f"#1-#{found.info.head}"
-    told = found.recall(handle, offset=int(fields.get("offset") or 0))
+    offset = fields.get("offset") or 0
+    if not isinstance(offset, int):
+        raise Misuse("recall takes its offset as a whole number; give the one a piece ends with")
+    told = found.recall(handle, offset=offset)
     more = f"\n[… {told.total - told.next:,} characters more · recall {name} offset {told.next}]"
     return f"{told.text}{more if told.next else ''}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.frame import words_of
 from holdfast.cli.opening import how_to_go_on, in_advance, in_words
 from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
@@ -103,13 +106,22 @@ class Conversation:
             self._changed()
 
     def _interruptible(self, text: str) -> bool:
-        """Do what was typed; an interrupt ends it, and not the conversation. False to leave."""
+        """Do what was typed; nothing that goes wrong ends the conversation. False to leave."""
         try:
             return self._heard(text)
         except KeyboardInterrupt:
             self.screen.rest()
             self.screen.say("interrupted; nothing was changed", "yellow")
-            return True
+        except Exception as error:
+            self._wrong(error)
+        return True
+
+    def _wrong(self, error: Exception) -> None:
+        """Say what went wrong, in one line; where it did as well, for whoever looks for that."""
+        what, do = words_of(error)
+        self.screen.say(f"error: {'; '.join(filter(None, (what, do)))}", "red")
+        if os.environ.get("HOLDFAST_DEBUG"):
+            self.screen.say("".join(traceback.format_exception(error)), "dim")
 
     def _greet(self, loaded: bool) -> None:
         session = self.agent.session
@@ -202,11 +214,14 @@ class Conversation:
         if not command:
             self.screen.say("!COMMAND runs a shell command, and lets the model know of it", "dim")
             return
-        self.screen.busy(f"{command}…")
+        self.screen.busy(f"{command[:200]}…")
         try:
             output = run(command, workplace(self.agent.session.info), 600)
         except Interrupted as stopped:
             output = stopped.output
+        except (OSError, ValueError) as error:
+            self.screen.say(f"error: it could not be started: {error}", "red")
+            return
         self.screen.rest()
         output = redact(output, self.agent.session.secrets)
         self.screen.console.print(neutral(output), markup=False, highlight=False)

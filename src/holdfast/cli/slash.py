@@ -146,7 +146,7 @@ def _pin(talk: Conversation, rest: str) -> None:
             talk.screen.say(f"{one.fact or one.path or f'#{one.seq}'}")
         talk.screen.say("" if pins else "nothing is pinned; /pin TEXT keeps a fact in every window")
         return
-    if rest.isdigit():
+    if rest.isascii() and rest.isdigit():
         talk.agent.session.pin(int(rest))
     else:
         talk.agent.session.pin(fact=rest)
