@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -47,10 +48,13 @@ def chat(
     _check_installed()
     with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps)
-        resumed = opener.again(again, fork=fork) if again else None
+        resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
-        session = resumed or opener.new(chosen.model, policy)
-        _talk(hf, opener, session, chosen, allow, loaded=resumed is not None)
+
+        def begin() -> BlockingSession:
+            return opener.begun(resumed, chosen.model, policy, fork=fork)
+
+        _talk(hf, opener, begin, chosen, allow, loaded=resumed is not None)
 
 
 def _check_installed() -> None:
@@ -67,12 +71,13 @@ def _check_installed() -> None:
 def _talk(
     hf: Holdfast,
     opener: Opener,
-    session: BlockingSession,
+    begin: Callable[[], BlockingSession],
     chosen: Whom,
     allow: tuple[str, ...],
     *,
     loaded: bool,
 ) -> None:
+    """Talk in a session; it is begun once there is somebody to talk to."""
     import warnings
 
     from holdfast.agent.making import agent
@@ -95,5 +100,6 @@ def _talk(
 
     talking = closing(Conversation(hf, opener, make, screen))
     with quiet(), plainly(screen.warn), talking as talk:
-        talk.take(session, chosen)
+        talk.reach(chosen)
+        talk.take(begin(), chosen)
         talk.hold(loaded=loaded)

@@ -64,8 +64,15 @@ class Conversation:
         """Go on with another model, and all else as it is."""
         self.agent.provider, self.agent.giving["model"] = self._provider(whom), whom.model
 
+    def reach(self, whom: Whom) -> None:
+        """Open whom to talk to; an error where that cannot be, and nothing has been changed."""
+        self._provider(whom)
+
     def _provider(self, whom: Whom) -> Any:
+        from holdfast.agent.keys import check_key
+
         if self._open is None or self._open[0] != whom:
+            check_key(whom)
             opened = whom.open()
             self.close()
             self._open = (whom, opened)

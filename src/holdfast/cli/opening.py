@@ -60,14 +60,22 @@ class Opener:
         )  # fmt: skip
         return made.capped(**self._caps)
 
-    def again(self, name: str, *, fork: bool = False) -> BlockingSession:
-        """The session of a name, to go on with, or a fork of it."""
+    def begun(
+        self, resumed: BlockingSession | None, model: str, policy: str, *, fork: bool
+    ) -> BlockingSession:
+        """The session to work in: made only once there is somebody to work with."""
+        if resumed is None:
+            return self.new(model, policy)
+        return resumed.fork().capped(**self._caps) if fork else resumed
+
+    def again(self, name: str) -> BlockingSession:
+        """The session of a name, to go on with."""
         from holdfast.agent.making import workplace
 
         found = self._newest(name) if name in (HERE, LAST) else find(self._hf, name)
         hooks = [self._watching(workplace(found))]
         session = self._hf.session(found.id, summariser=self._voice, hooks=hooks)
-        return (session.fork() if fork else session).capped(**self._caps)
+        return session.capped(**self._caps)
 
     def _watching(self, directory: str) -> Hooks:
         from holdfast.agent.hooks import hooks

@@ -15,7 +15,7 @@ import click
 from holdfast.cli.capping import cap_options
 from holdfast.cli.opening import Opener, loaded, resuming
 from holdfast.cli.options import Asked, common
-from holdfast.cli.telling import Told
+from holdfast.cli.telling import Told, unbegun
 from holdfast.cli.terminated import ends_when_told
 
 if TYPE_CHECKING:
@@ -46,20 +46,25 @@ def run(
     caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
+    from holdfast.agent.keys import check_key
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import led, whom
 
-    text = _prompt(prompt)
+    text, as_json = _prompt(prompt), asked.json or stream_json
     with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps)
-        resumed = opener.again(again, fork=fork) if again else None
-        chosen = whom(model or (led(resumed) if resumed else ""))
-        session = resumed or opener.new(chosen.model, policy)
-        told = Told(session, chosen.model, whole=asked.json, stream=stream_json)
-        if resumed:
-            told.loaded(loaded(session, chosen.model))
-        with told.ending(), closing(chosen.open()) as provider:
-            told.done(_last(opener, session, provider, chosen.model, allow, told, text))
+        resumed = opener.again(again) if again else None
+        with unbegun(as_json=as_json):
+            chosen = whom(model or (led(resumed) if resumed else ""))
+            check_key(chosen)
+            provider = chosen.open()
+        with closing(provider):
+            session = opener.begun(resumed, chosen.model, policy, fork=fork)
+            told = Told(session, chosen.model, as_json=as_json, stream=stream_json)
+            if resumed:
+                told.loaded(loaded(session, chosen.model))
+            with told.ending():
+                told.done(_last(opener, session, provider, chosen.model, allow, told, text))
 
 
 def _last(

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 class Told:
     """Tells of one run."""
 
-    def __init__(self, session: BlockingSession, model: str, *, whole: bool, stream: bool) -> None:
+    def __init__(
+        self, session: BlockingSession, model: str, *, as_json: bool, stream: bool
+    ) -> None:
         self._session, self._model = session, model
-        self._stream, self._json = stream, whole or stream
+        self._stream, self._json = stream, as_json
         self._more: dict[str, Any] = {}
 
     def loaded(self, brought: dict[str, Any]) -> None:
@@ -84,6 +86,22 @@ class Told:
         else:
             report(what, do)
         raise SystemExit(1)
+
+
+@contextmanager
+def unbegun(*, as_json: bool) -> Iterator[None]:
+    """What ends a run that has no session yet; its last line says so too."""
+    from holdfast.errors import HoldfastError
+
+    try:
+        yield
+    except HoldfastError as error:
+        if not as_json:
+            raise
+        what, do = words_of(error)
+        kind = type(error).__name__
+        emit({"type": "error", "session": None, "error": what, "do": do, "kind": kind})
+        raise SystemExit(1) from error
 
 
 _TYPES = {"call": "tool_call", "result": "tool_result"}

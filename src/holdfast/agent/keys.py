@@ -1,0 +1,26 @@
+"""Whether somebody can be talked to at all: asked before anything is written for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from holdfast.agent.whom import KEYS, Whom, compatible
+from holdfast.errors import Denied
+
+
+def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
+    """Denied, with what to do, where a provider wants a key and none is set.
+
+    A model inside this process wants none, and a server that is like OpenAI's may want none.
+    """
+    env = os.environ if environ is None else environ
+    names = KEYS.get(whom.provider, ())
+    free = whom.provider == "openai" and compatible(env)
+    if not names or free or any(map(env.get, names)):
+        return
+    raise Denied(
+        f"no key for {whom.provider}, so {whom.model} cannot be asked; set {' or '.join(names)}, "
+        "or name another model (-m MODEL, in a chat /model NAME)",
+        provider=whom.provider,
+    )
