@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
+from weakref import ref
 
 from msgspec.structs import replace
 
@@ -56,6 +57,7 @@ class Early(Sqlite):
     def _transaction(self, begin: str) -> Iterator[None]:
         if not self.connection.in_transaction:
             self.run(begin)
+            self.under_way = ref(self)  # type: ignore[assignment]
             failpoint("store.after_begin")
         yield
         self._waiting += begin != "BEGIN"
@@ -70,6 +72,7 @@ class Early(Sqlite):
     def _commit(self) -> None:
         failpoint("store.before_commit")
         self.run("COMMIT")
+        self.under_way = None
         failpoint("store.after_commit")
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
+from weakref import ref
 
 import apsw
 
 from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
-from holdfast.failpoints import failpoint
 from holdfast.stores.backups import damaged, directory, discard
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import FtsSearch
@@ -29,6 +29,7 @@ from holdfast.stores.sql.jobs import SqlJobs
 from holdfast.stores.sql.places import entry_of, number_of, seq_of
 from holdfast.stores.sql.sessions import SqlSessions
 from holdfast.stores.sqlite_log import SqliteLog
+from holdfast.stores.transaction import Transaction
 
 OLDEST = (3, 51, 3)
 """Older engines can corrupt a WAL that several connections write and checkpoint (3.7.0–3.51.2)."""
@@ -69,6 +70,8 @@ class Sqlite:
         self._owner = os.getpid()
         self._closed = False
         self._together = 0
+        self.under_way: ref[Transaction] | None = None
+        """The transaction that is; what is open without one was left so by an interrupt."""
         """The thread whose transactions are all one now."""
         try:
             self.connection = apsw.Connection(str(path), vfs=vfs)
@@ -114,6 +117,8 @@ class Sqlite:
         if self._closed or self._owner != os.getpid():
             self._refuse()
         with self.lock:
+            if self.connection.in_transaction and not self.under_way:
+                self.undo()  # what nobody committed is not read either
             try:
                 return self.connection.execute(sql, values).fetchall()
             except apsw.Error as error:
@@ -156,7 +161,7 @@ class Sqlite:
         with self.lock:
             connection, execute = self.connection, self._cursor.execute
             if connection.in_transaction:
-                raise Misuse("a transaction inside a transaction")
+                self.clear()
             try:
                 execute(sql, values)
                 if connection.changes() == 1:
@@ -172,6 +177,19 @@ class Sqlite:
                 raise
             self.undo()
             return False
+
+    def clear(self) -> None:
+        """Undo what an interrupt left open; refuse where a transaction is under way."""
+        if self.under_way:
+            raise Misuse("a transaction inside a transaction")
+        self.undo()
+
+    def abandoned(self, _: object) -> None:
+        """End a transaction that an interrupt kept from its end; nobody holds it any more."""
+        self.undo()
+        self.under_way = None
+        with suppress(RuntimeError):  # another thread let go of it than the one that began it
+            self.lock.release()
 
     def undo(self) -> None:
         """End a transaction that failed; why it did is told, not that undoing failed too."""
@@ -261,44 +279,6 @@ class Sqlite:
         if self._closed:
             raise Misuse(f"{self.where} is closed; open it again")
         raise Misuse("this store was opened before a fork; open it again in the new process")
-
-
-class Transaction:
-    """All or nothing: committed at its end, undone where something was raised."""
-
-    __slots__ = ("_begin", "_db")
-
-    def __init__(self, db: Sqlite, begin: str) -> None:
-        self._db, self._begin = db, begin
-
-    def __enter__(self) -> None:
-        db = self._db
-        db.check_usable()  # first: a lock that another thread held at a fork is never freed
-        db.lock.acquire()
-        if db.connection.in_transaction:
-            db.lock.release()
-            raise Misuse("a transaction inside a transaction")
-        try:
-            db.run(self._begin)
-            failpoint("store.after_begin")
-        except BaseException:
-            self._leave()
-            raise
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                failpoint("store.before_commit")
-                self._db.run("COMMIT")
-                failpoint("store.after_commit")
-        finally:
-            self._leave()
-
-    def _leave(self) -> None:
-        try:
-            self._db.undo()
-        finally:
-            self._db.lock.release()
 
 
 def mapped(error: apsw.Error, where: str) -> HoldfastError:
