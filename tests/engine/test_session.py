@@ -306,3 +306,20 @@ def test_search_finds_what_was_said(hf: Holdfast) -> None:
     assert {hit.seq for hit in hf.search("login")} == {1, 2}
     with pytest.raises(Misuse):
         hf.search("  ")
+
+
+def test_a_fork_that_shares_nothing_is_not_paid_by_whom_it_left(hf: Holdfast) -> None:
+    s = hf.session(model="claude-sonnet-4-6")
+    s.user("hi")
+    told = {"type": "message", "role": "assistant", "model": "claude-sonnet-4-6",
+            "content": [{"type": "text", "text": "yo"}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 100_000, "output_tokens": 0}}  # fmt: skip
+    fork = s.fork(at=0)
+    fork.user("on my own")
+    fork.reply({**told, "id": "msg_fork"})
+    part = s.subtask("a part")
+    part.user("of the work")
+    part.reply({**told, "id": "msg_part"})
+    assert (fork.cost, part.cost) == (0.3, 0.3)
+    assert hf.session(fork.id).cost == 0.3
+    assert hf.session(s.id).cost == 0.3  # the subtask's alone

@@ -370,7 +370,8 @@ class OpenSession(Purse):
 
     async def subtask(self, title: str) -> OpenSession:
         """A session of its own for a part of the work: it knows whose it is, and shares no word."""
-        begun = OpenSession(self._engine, await self._forked(0), upkeep=self.upkeep)
+        fresh = await self._forked(0, subtask=True)
+        begun = OpenSession(self._engine, fresh, upkeep=self.upkeep)
         begun.cause, begun._caps, begun.payer = "subtask", self._caps, self
         await begun.rename(f"subtask: {title}")
         return begun

@@ -266,11 +266,15 @@ class Writer:
         )
         return made
 
-    async def _forked(self, last: int) -> Session:
+    async def _forked(self, last: int, *, subtask: bool = False) -> Session:
+        """A session that shares its beginning; of what shares nothing only a subtask has a parent.
+
+        Its parent pays for a subtask, and for nothing else.
+        """
         now = self._engine.clock.now()
         fresh = replace(
-            self._session, id=self._engine.ids.new(), created=now, updated=now, parent=self.id,
-            fork=last, archived=0,
+            self._session, id=self._engine.ids.new(), created=now, updated=now,
+            parent=self.id if last or subtask else "", fork=last, archived=0,
         )  # fmt: skip
         return await self._engine.store.sessions.create(fresh)
 
