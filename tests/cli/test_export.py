@@ -124,3 +124,16 @@ def test_handing_over_to_a_reader_is_a_text_and_to_the_chat_a_command(
     done = run("handoff", "last", "--to", "chat", "--store", store)
     assert done.stdout.startswith(f"cd {tmp_path} && holdfast chat --resume ")
     assert done.stdout.endswith(f"--store {store}\n")
+
+
+def test_a_directory_that_is_not_here_is_told_and_not_gone_to(tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    with holdfast.open(tmp_path / "log.db") as hf:
+        session = hf.session(model="gpt-5.1", directory=away)
+        session.user("Mend the roof.")
+    words = ("handoff", "last", "--to", "codex", "--store", str(tmp_path / "log.db"))
+    done = run(*words, CODEX_HOME=str(tmp_path / "home"))
+    assert done.stdout.startswith("codex resume ")
+    assert f"the session's directory {away} is not here" in done.stderr
+    told = json.loads(run(*words, "--json", CODEX_HOME=str(tmp_path / "home")).stdout)
+    assert told["command"].startswith("codex resume ")

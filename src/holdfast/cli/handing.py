@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HOMES = {"claude-code": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
 """Where programs keep their sessions: what their environment says, or a directory at home."""
 
+AWAY = "the session's directory {} is not here: go where its work is, and say there"
+
 
 @click.command()
 @session_argument
@@ -52,14 +54,15 @@ def _laid(handed: Handed) -> str:
 
 
 def _told(asked: Asked, handed: Handed, file: str) -> None:
-    from holdfast.cli.terminal import emit, say
+    from holdfast.cli.terminal import emit, one_line, say
     from holdfast.exporters.fidelity import in_lines
 
     if asked.store and handed.to == "chat":
         command = join((*handed.command, "--store", asked.store))
     else:
         command = join(handed.command)
-    line = f"cd {quote(handed.directory)} && {command}"
+    there = os.path.isdir(handed.directory)
+    line = f"cd {quote(handed.directory)} && {command}" if there else command
     if asked.json:
         emit({"to": handed.to, "id": handed.id, "file": file, "command": line})
         return
@@ -67,4 +70,6 @@ def _told(asked: Asked, handed: Handed, file: str) -> None:
         say(f"written to {file}", "dim", error=True)
     for told in in_lines(handed.fidelity):
         say(told, "dim", error=True)
+    if not there:
+        say(one_line(AWAY.format(handed.directory)), "yellow", error=True)
     say(line)

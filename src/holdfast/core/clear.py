@@ -117,7 +117,7 @@ def thinking(now: Situation) -> Plan | None:
         (PartRef(entry.seq, ordinal), now.part(entry, ordinal), _counted(entry, ordinal))
         for entry in now.entries[: min(first, now.turn)]
         for ordinal, part in enumerate(_parts(entry))
-        if _is_thought(part) and PartRef(entry.seq, ordinal) not in now.gone
+        if is_thought(part) and PartRef(entry.seq, ordinal) not in now.gone
     ]
     refs = [ref for ref, _, _ in found]
     if not _is_enough(now, sum(tokens for _, tokens, _ in found), rule.least):
@@ -295,7 +295,7 @@ def _is_old(now: Situation, minutes: int) -> bool:
     return bool(minutes) and _is_time(now, minutes)
 
 
-def _is_thought(part: Part) -> bool:
+def is_thought(part: Part) -> bool:
     """Reasoning, or a provider's sealed form of it."""
     if isinstance(part, Opaque):
         return "reasoning" in part.type or "thinking" in part.type

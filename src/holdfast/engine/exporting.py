@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from holdfast.core.secrets import masked
 from holdfast.engine import load
 from holdfast.engine.lately import given_now
+from holdfast.engine.stating import stated
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.exporters import claude_code, codex, html, markdown, portable
@@ -24,7 +25,7 @@ from holdfast.exporters.fidelity import honest, many
 from holdfast.exporters.native import Live
 from holdfast.model import wire
 from holdfast.model.log import Entry, Session, Summary
-from holdfast.model.message import Media, Message, Reasoning, Record
+from holdfast.model.message import Media, Message, Record
 from holdfast.model.portable import Fidelity
 from holdfast.model.reply import Call
 from holdfast.model.span import Span, within
@@ -145,9 +146,10 @@ class Exporting:
     async def _written(self) -> AsyncIterator[bytes]:
         """A request, or the file of another program."""
         if self._format in REQUESTS:
-            window, _ = await self._window(self._format, bare=False)
+            window, view = await self._window(self._format, bare=False)
             request = self._clean(window.request(self._format))
-            self.fidelity = honest(*await self._asked(window, request), raw=self._raw)
+            told = await self._stated(window, view, request)
+            self.fidelity = honest(*told, raw=self._raw)
             yield wire.encode(request) + b"\n"
             return
         live = await self.live()
@@ -165,7 +167,7 @@ class Exporting:
         texts = [part for block in window.blocks if block.section == "summary"
                  for part in block.parts]  # fmt: skip
         info = self._clean(view.session)
-        carried, missing = await self._asked(window, request)
+        carried, missing = await self._stated(window, view, request)
         self.fidelity = honest(carried, [*missing, SURROUNDINGS], raw=self._raw)
         return Live(
             session=info.id,
@@ -209,29 +211,13 @@ class Exporting:
         fits = provider == OWN[format] if format in OWN else provider not in OTHERS
         return own if fits else MODELS[format]
 
-    async def _asked(
-        self, window: PreparedWindow, request: dict[str, Any]
+    async def _stated(
+        self, window: PreparedWindow, view: View, request: dict[str, Any]
     ) -> tuple[list[str], list[str]]:
-        """What a request carries of the live window, and what it does not."""
-        seen = [entry async for page in self._session.seen_pages() for entry in page]
-        messages = sum(entry.is_message for entry in seen)
-        summaries = len(seen) - messages
-        carried = [f"{many(messages, 'message')}: what the model sees now"]
-        missing: list[str] = []
-        if summaries:
-            told = many(summaries, "summary", "summaries")
-            carried.append(f"{told}, with what was computed beside the words")
-            missing.append("the words that summaries stand for; they stay in the store")
-        thoughts = sum(isinstance(part, Reasoning) for entry in seen for part in _parts(entry))
-        if thoughts > (sent := _thoughts(request)):
-            missing.append(
-                f"{many(thoughts - sent, 'thought')} that only another provider can read"
-            )
-        if window.folded.cleared:
-            cleared = many(len(window.folded.cleared), "output")
-            missing.append(f"{cleared} that had left the window")
-        missing.append("what was rewound, records kept by importers, usage and costs")
-        return carried, missing
+        """What a request carries of what the session shows, and what it does not."""
+        seen = [entry async for page in load.seen(self._session.store.log, view) for entry in page]
+        told = stated(window, view, seen, request)
+        return list(told.carried()), list(told.missing())
 
     def _clean(self, value: Any) -> Any:
         return value if self._raw else masked(value)
@@ -267,15 +253,6 @@ class _Count:
 
 def _parts(entry: Entry) -> tuple[Any, ...]:
     return entry.body.parts if isinstance(entry.body, Message) else ()
-
-
-def _thoughts(request: dict[str, Any]) -> int:
-    """How many thoughts a request carries."""
-    kinds = [item.get("type") for item in request.get("input", ())]
-    for message in request.get("messages", ()):
-        content: Any = message.get("content")
-        kinds += () if isinstance(content, str) else [one.get("type") for one in content or ()]
-    return sum(kind in ("thinking", "redacted_thinking", "reasoning") for kind in kinds)
 
 
 def _opening(format: str, text: str) -> list[dict[str, Any]]:

@@ -1,0 +1,117 @@
+"""Stating: what a window carries of its session, and what it does not.
+
+Rule 1: everything is counted in the window itself, never in the session it was made of: making it
+        fit may have summed up or cleared what the session still shows.
+Rule 2: whatever is missing is told with its reason, and once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.core.clear import is_thought
+from holdfast.engine.window import PreparedWindow
+from holdfast.exporters.fidelity import many
+from holdfast.model.log import Entry, PartRef
+from holdfast.model.message import Message, Part, ToolResult
+from holdfast.model.span import within
+from holdfast.model.view import View
+
+SAID = frozenset({"kept", "history", "current"})
+"""The sections that show what was said, word for word."""
+ELSEWHERE = "what was rewound, records kept by importers, usage and costs"
+
+
+class Stated(Struct, kw_only=True):
+    """What was counted in a window."""
+
+    messages: int = 0
+    summaries: int = 0
+    """Those that stand in the session."""
+    made: int = 0
+    """Those that were made for this window alone."""
+    covered: int = 0
+    """The messages that these stand for."""
+    cleared: Counter[str]
+    """What of the messages is not shown any more, by what it is."""
+    unread: int = 0
+    """Thoughts in the window that the request cannot carry."""
+
+    def carried(self) -> Iterator[str]:
+        """What is in it."""
+        told = many(self.messages, "message")
+        if self.made:
+            yield f"{told}, of {self.messages + self.covered:,} that are seen now"
+            made = many(self.made, "summary", "summaries")
+            stands = many(self.covered, "message")
+            yield f"{made}, made for this window alone, in the place of {stands} more"
+        else:
+            yield f"{told}: what the model sees now"
+        if self.summaries:
+            told = many(self.summaries, "summary", "summaries")
+            yield f"{told}, with what was computed beside the words"
+
+    def missing(self) -> Iterator[str]:
+        """What is not."""
+        if self.summaries or self.made:
+            yield "the words that summaries stand for; they stay in the store"
+        if self.cleared["thought"]:
+            told = many(self.cleared["thought"], "thought")
+            yield f"{told} of finished turns, which the window does not show any more"
+        if self.unread:
+            yield f"{many(self.unread, 'thought')} that only another provider can read"
+        if self.cleared["output"]:
+            told = many(self.cleared["output"], "output")
+            yield f"{told} that had left the window; a line with a handle stands for each"
+        if self.cleared["part"]:
+            yield f"{many(self.cleared['part'], 'part')} of messages that had left the window"
+        yield ELSEWHERE
+
+
+def stated(
+    window: PreparedWindow, view: View, seen: Sequence[Entry], request: dict[str, Any]
+) -> Stated:
+    """What a request carries of what a session shows: `seen`, in the view it was made of."""
+    folded, last = window.folded, view.last
+    shown = {one.seq for one in window.blocks if one.section in SAID and 0 < one.seq <= last}
+    made = [seq for seq in folded.summaries if seq > last]
+    standing = View(session=view.session, folded=folded, last=last).seen
+    covered = [one for one in seen if one.is_message and not within(one.seq, standing)]
+    parts = list(_parts(one for one in seen if within(one.seq, standing)))
+    gone = {(ref.seq, ref.ordinal) for ref in folded.cleared}
+    cleared = Counter(_what(part) for ref, part in parts if (ref.seq, ref.ordinal) in gone)
+    thoughts = sum(is_thought(part) for _, part in parts)
+    return Stated(
+        messages=len(shown),
+        summaries=len(folded.summaries) - len(made),
+        made=len(made),
+        covered=len(covered),
+        cleared=cleared,
+        unread=max(thoughts - cleared["thought"] - _thoughts(request), 0),
+    )
+
+
+def _parts(entries: Iterator[Entry]) -> Iterator[tuple[PartRef, Part]]:
+    for entry in entries:
+        if isinstance(entry.body, Message):
+            for ordinal, part in enumerate(entry.body.parts):
+                yield PartRef(entry.seq, ordinal), part
+
+
+def _what(part: Part) -> str:
+    if is_thought(part):
+        return "thought"
+    return "output" if isinstance(part, ToolResult) else "part"
+
+
+def _thoughts(request: dict[str, Any]) -> int:
+    """How many thoughts a request carries."""
+    kinds = [item.get("type") for item in request.get("input", ())]
+    for message in request.get("messages", ()):
+        content: Any = message.get("content")
+        kinds += () if isinstance(content, str) else [one.get("type") for one in content or ()]
+    return sum(kind in ("thinking", "redacted_thinking", "reasoning") for kind in kinds)
