@@ -12,7 +12,8 @@ from holdfast.model.search import Query
     [
         ("The quick_brown fox-trot", ["the", "quick_brown", "fox", "trot"]),
         ("Café e\u0301té ÅNGSTRÖM", ["cafe", "ete", "angstrom"]),
-        ("한글 漢字", ["한글", "漢字"]),
+        ("한글 漢字 คำ 🦭👍🏽", ["한", "글", "漢", "字", "ค", "ำ", "🦭", "👍", "🏽"]),
+        ("編集file_1 が は\u3099", ["編", "集", "file_1", "が", "ば"]),
         ("→ … ()", []),
     ],
 )

@@ -72,6 +72,27 @@ def test_a_store_of_before_is_indexed_anew_when_it_is_searched(tmp_path: Path) -
     again.close()
 
 
+def test_an_index_of_whole_runs_is_made_anew_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def whole(text: str) -> str:
+        return text
+
+    with monkeypatch.context() as before:
+        before.setattr(indexing, "apart", whole)
+        store = SqliteStore.open(tmp_path / "log.db")
+        append(store, start(store), "请编辑这个文件")
+        assert find(store, "编辑") == ()
+    store.db.run("DELETE FROM migrations WHERE name LIKE '%by_character'")
+    store.close()
+    store = SqliteStore.open(tmp_path / "log.db")
+    assert len(find(store, "编辑")) == 1
+    store.close()
+    store = SqliteStore.open(tmp_path / "log.db")
+    assert drive(store.search.catch_up()) == 0
+    store.close()
+
+
 def test_tags_are_no_words(tmp_path: Path) -> None:
     store = SqliteStore.open(tmp_path / "log.db")
     append(store, start(store, project="/reef", agent="codex"), "a walrus")

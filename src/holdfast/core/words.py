@@ -1,8 +1,9 @@
 """Words as search knows them, and the piece of a text that shows them.
 
 Rule 1: a word is a run of letters, digits and `_`, in any case and without its accents.
-Rule 2: what is typed without a blank between is one term: its words must stand in a row.
-Rule 3: a snippet shows the place where most terms stand close together.
+Rule 2: what is a character by itself (scripts.py) is a word by itself, whatever stands beside it.
+Rule 3: what is typed without a blank between is one term: its words must stand in a row.
+Rule 4: a snippet shows the place where most terms stand close together.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from holdfast.core.scripts import LETTERS, PICTURES, composed, is_alone
 from holdfast.errors import Misuse
 from holdfast.model.search import Query
 
@@ -32,7 +34,13 @@ MOST_FOLDED = 200_000
 SHORTEST = 3
 """Letters that a word has to have before it stands for all that begin so."""
 
-_WORD = re.compile(r"\w+")
+MOST_TERMS = 256
+"""So many different terms can be looked for at once."""
+
+_WORD = re.compile(rf"(?=\w)[{LETTERS}]|[{PICTURES}]|[^\W{LETTERS}]+")
+_ON = rf"[^\W{LETTERS}]*"
+_NOT_BEHIND, _NOT_BEFORE = rf"(?<![^\W{LETTERS}])", rf"(?![^\W{LETTERS}])"
+_BETWEEN = rf"[^\w{PICTURES}]"
 
 Marks = tuple[tuple[int, int], ...]
 
@@ -55,13 +63,14 @@ def fold(text: str) -> str:
 @lru_cache(4096)
 def _folded(character: str) -> str:
     base, *accents = unicodedata.normalize("NFD", character)
-    lowered = (base if all(map(unicodedata.combining, accents)) else character).lower()
+    whole = accents and (is_alone(base) or not all(map(unicodedata.combining, accents)))
+    lowered = (character if whole else base).lower()
     return lowered if len(lowered) == 1 else character
 
 
 def words(text: str) -> list[str]:
     """The folded words of a text, in order."""
-    folded = fold(text)
+    folded = fold(composed(text))
     if not folded.isascii():
         folded = "".join(each for each in folded if not unicodedata.combining(each))
     return _WORD.findall(folded)
@@ -69,15 +78,24 @@ def words(text: str) -> list[str]:
 
 def terms(typed: str) -> Terms:
     """What somebody looks for; no runs where there is no word in it."""
-    runs = [tuple(words(chunk)) for chunk in typed.split()]
-    return Terms(tuple(run for run in runs if run))
+    return Terms(tuple(run for run in chunks(typed) if run))
+
+
+def chunks(typed: str) -> dict[tuple[str, ...], str]:
+    """What is typed without a blank between, by its words; what is repeated stands where it last
+    was.
+    """
+    backwards = {tuple(words(chunk)): chunk for chunk in reversed(typed.split())}
+    return dict(reversed(backwards.items()))
 
 
 def looked_for(query: Query) -> Terms:
-    """What a query looks for; Misuse where there is no word in it."""
+    """What a query looks for; Misuse where there is no word in it, or too many are."""
     found = terms(query.words)
     if not found.runs:
-        raise Misuse("nothing to search for; give at least one word: letters, digits or _")
+        raise Misuse("nothing to search for; give at least one word: letters, digits, _ or emoji")
+    if len(found.runs) > MOST_TERMS:
+        raise Misuse(f"too many words: {len(found.runs):,}; search for {MOST_TERMS} at most")
     return Terms(found.runs, query.prefix and len(found.runs[-1][-1]) >= SHORTEST)
 
 
@@ -152,13 +170,15 @@ def _places(text: str, wanted: Terms) -> list[tuple[int, int, int]]:
 @lru_cache(64)
 def _pattern(wanted: Terms) -> re.Pattern[str]:
     """Finds any of the terms in a folded text; the number of its group says which."""
-    last = len(wanted.runs) - 1
-    going_on = {last: r"\w*"} if wanted.prefix else {}
-    choices = [
-        f"({_between(run)}{going_on.get(number, '')})" for number, run in enumerate(wanted.runs)
-    ]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(choices)})(?!\w)" if choices else r"(?!)")
+    *runs, last = [_row(run) for run in wanted.runs] or [r"(?!)"]
+    if wanted.prefix:
+        last = last.removesuffix(_NOT_BEFORE) + _ON
+    return re.compile("|".join(f"({row})" for row in (*runs, last)))
 
 
-def _between(run: tuple[str, ...]) -> str:
-    return r"[^\w]{1,16}".join(map(re.escape, run))
+def _row(run: tuple[str, ...]) -> str:
+    """Finds words in a row; only what is a word by itself may have others close to it."""
+    return f"{_BETWEEN}{{0,16}}".join(
+        re.escape(word) if is_alone(word) else f"{_NOT_BEHIND}{re.escape(word)}{_NOT_BEFORE}"
+        for word in run
+    )

@@ -17,9 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.meaning import blended
+from holdfast.core.scripts import apart
 from holdfast.core.secrets import mask
 from holdfast.core.text import searchable
-from holdfast.core.words import Terms, looked_for, snippet, words
+from holdfast.core.words import Terms, chunks, looked_for, snippet
 from holdfast.model.log import Session
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import EVERYTHING, OPEN
@@ -284,8 +285,8 @@ def _loosened(asked: Asked) -> Asked:
 def _phrases(typed: str, wanted: Terms) -> tuple[str, ...]:
     """Each term as the index is asked for it; what people type is never syntax."""
     plain = safe(typed).replace("\0", " ")  # a NUL would end the query
-    chunks = [chunk.replace('"', '""') for chunk in plain.split() if words(chunk)]
-    phrases = [f'"{chunk}"' for chunk in chunks]
+    typed_so = [apart(chunk).replace('"', '""') for run, chunk in chunks(plain).items() if run]
+    phrases = [f'"{chunk}"' for chunk in typed_so]
     if wanted.prefix:
         phrases[-1] += "*"
     return tuple(phrases)

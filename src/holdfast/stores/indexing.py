@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from holdfast.core.facets import LOOK_BACK, Calls, Facets
+from holdfast.core.scripts import apart
 from holdfast.core.secrets import mask
 from holdfast.core.text import searchable, searchable_body
 from holdfast.errors import Corrupt
@@ -190,7 +191,7 @@ def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
                 role=role or "", project=whose.project, agent=whose.agent, model=model_of(data),
                 used=used, created=created,
             )  # fmt: skip
-            yield at, safe(mask(text)), tags(facets)
+            yield at, _words(text), tags(facets)
     yield from _markers(db, whose, first, last)
 
 
@@ -204,7 +205,7 @@ def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
             facets = Facets(
                 project=whose.project, agent=whose.agent, model=model_of(extra), created=created
             )
-            yield part_place(at, 0), safe(mask(text)), tags(facets)
+            yield part_place(at, 0), _words(text), tags(facets)
 
 
 def _parts(db: Database, first: int, last: int, only: str = _SAID) -> Iterator[tuple[int, Part]]:
@@ -252,6 +253,11 @@ def model_of(data: bytes | None) -> str:
         return wire.decode(data, rows.Extra).model
     except rows.GARBLED:
         return ""
+
+
+def _words(text: str) -> str:
+    """What the index is given of a text."""
+    return apart(safe(mask(text)))
 
 
 def safe(text: str) -> str:

@@ -57,6 +57,11 @@ def m0007_vectors(db: Database, words: dict[str, str]) -> None:
         db.run(statement.format_map(words))
 
 
+def m0008_search_by_character(db: Database, words: dict[str, str]) -> None:
+    """The index anew, with every character apart that is a word by itself."""
+    m0006_search_with_filters(db, words)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -65,6 +70,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0005_imports,
     m0006_search_with_filters,
     m0007_vectors,
+    m0008_search_by_character,
 )
 
 

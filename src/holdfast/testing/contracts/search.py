@@ -208,6 +208,49 @@ class SearchContract(Contract):
         assert [h.seq for h in find(store, "src/app.py")] == [1]
         assert [h.seq for h in find(store, "cafe NAIVE")] == [3]
 
+    def test_scripts_without_blanks_are_found_by_any_run_of_characters(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "请编辑这个文件", "設定ファイルを編集する", "서울에서 만나요", "สวัสดีครับ",
+               "辑编", "編集file.py", "か\u3099ある")  # fmt: skip
+        for words, found in (
+            ("编辑", {1}),
+            ("编", {1, 5}),
+            ("文件 编辑", {1}),
+            ("ファイル", {2}),
+            ("編集", {2, 6}),
+            ("編集 する", {2}),
+            ("서울", {3}),
+            ("ครับ", {4}),
+            ("file", {6}),
+            ("集file.py", {6}),
+            ("が", {7}),
+            ("か", set()),
+        ):
+            assert {h.seq for h in find(store, words)} == found, words
+            assert {h.seq for h in find(store, words, prefix=True)} == found, words
+
+    def test_an_emoji_is_a_word(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "shipped 🚀🎉", "thumbs 👍🏽up", "❤️ and ✅", "plain")
+        for words, found in (("🚀", 1), ("🎉", 1), ("👍", 2), ("up", 2), ("❤", 3), ("✅ and", 3)):
+            assert [h.seq for h in find(store, words)] == [found], words
+        assert find(store, "🎉🚀") == ()
+
+    def test_a_snippet_shows_scripts_without_blanks_as_they_stand(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, f"{'前' * 300}请编辑file这个文件🚀{'后' * 300}")
+        (hit,) = find(store, "编辑 FILE 🚀")
+        assert [hit.snippet[a:b] for a, b in hit.marks] == ["编辑", "file", "🚀"]
+        assert "请编辑file这个文件🚀" in hit.snippet
+
+    def test_words_that_are_repeated_are_one_and_too_many_are_refused(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "a walrus " + " ".join(f"w{n}" for n in range(300)))
+        assert [h.seq for h in find(store, "walrus " * 3_000)] == [1]
+        assert [h.seq for h in find(store, " ".join(f"w{n}" for n in range(256)))] == [1]
+        with pytest.raises(Misuse, match="too many words: 257"):
+            find(store, " ".join(f"w{n}" for n in range(257)), any=True)
+
     def test_a_snippet_shows_what_was_found(self, store: Store) -> None:
         id = start(store)
         append(store, id, "word " * 500 + "a Walrus\n\tand a carpenter " + "word " * 500)
