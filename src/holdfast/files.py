@@ -190,7 +190,7 @@ class Root:
 
     def listing(self, relative: AnyPath = ".", limit: int = MOST_NAMES) -> list[Found]:
         """What a directory holds, in the order of names."""
-        names, held = self._names(relative), list[Found]()
+        names, held = self.names(relative), list[Found]()
         with self._directory(names) as directory, os.scandir(directory) as entries:
             for entry in entries:
                 if len(held) == limit:
@@ -227,10 +227,11 @@ class Root:
 
     def make_directory(self, relative: AnyPath, mode: int = 0o700) -> None:
         """Make a directory and those above it, where they are missing."""
-        with self._directory(self._names(relative), make=mode):
+        with self._directory(self.names(relative), make=mode):
             pass
 
-    def _names(self, relative: AnyPath) -> tuple[str, ...]:
+    def names(self, relative: AnyPath) -> tuple[str, ...]:
+        """The names a path is made of; Unsafe where it could lead nowhere beneath the root."""
         text = os.fspath(relative)
         wrong = {
             "is empty": not text,
@@ -247,8 +248,7 @@ class Root:
 
     @contextmanager
     def _parent(self, relative: AnyPath) -> Iterator[tuple[Path, int]]:
-        names = self._names(relative)
-        if not names:
+        if not (names := self.names(relative)):
             raise Unsafe(str(self.path), "is the root itself", "name something in it")
         place = self.path.joinpath(*names)
         with self._directory(names[:-1]) as directory, _told(place):

@@ -53,10 +53,24 @@ def test_what_was_started_ends_whatever_goes_wrong(
     assert gone(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc")
+def test_what_left_the_session_of_a_command_ends_with_it_and_only_if_it_is_ended(
+    tmp_path: Path,
+) -> None:
+    away = "setsid sh -c 'echo $$ > new; mv new pid; sleep 60' & while ! test -e pid; do :; done; "
+    assert ran(f"{away} sleep 60", str(tmp_path), 5).status is None
+    assert gone(int((tmp_path / "pid").read_text()))
+    (tmp_path / "pid").unlink()
+    assert ran(f"({away}) >/dev/null", str(tmp_path), 60).status == 0
+    left = int((tmp_path / "pid").read_text())
+    os.kill(left, 9)
+    assert gone(left)
+
+
 def test_a_command_that_cannot_be_started_is_not_waited_for(tmp_path: Path) -> None:
     starting: Future[Any] = Future()
     odd: Any = object()
-    shell._start(starting, "true", odd, False, False)  # type: ignore[reportPrivateUsage]
+    shell._start(starting, "mark", "true", odd, False, False)  # type: ignore[reportPrivateUsage]
     assert isinstance(starting.exception(0), TypeError)
 
 

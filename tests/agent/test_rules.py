@@ -73,6 +73,31 @@ def test_what_is_denied_or_asked_is_found_in_any_part(list_: str, command: str) 
     assert may(rules, command.replace("push", "pull").replace("pu\\\nsh", "pull")) == "allow"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c 'rm x'", 'bash -lc "rm -rf x"', "find . -exec rm {} +", "setsid rm x",
+        "busybox rm x", "coproc rm x", "trap 'rm x' EXIT", "rm${IFS}-rf${IFS}x", "rm$IFS-rf x",
+        "$(echo rm) x", "`echo rm` x", "ionice -c 3 /bin/rm x", "A=1 xargs -0 rm x",
+    ],
+)  # fmt: skip
+def test_what_is_denied_is_found_behind_any_word(command: str) -> None:
+    denied = Permissions(allow=("shell",), deny=("shell:rm *",))
+    assert may(denied, command) == "deny"
+    assert may(denied, command.replace("rm", "ls")) == "allow"
+    assert may(Permissions(allow=("shell:rm *",)), command.replace("rm$IFS-rf", "x")) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git -C . push", "git -c a=b -C . push -f", "git --no-pager push", "sudo git -P push"],
+)
+def test_options_before_what_is_denied_hide_nothing(command: str) -> None:
+    rules = Permissions(allow=("shell",), deny=("shell:git push*",))
+    assert may(rules, command) == "deny"
+    assert may(rules, command.replace("push", "log")) == "allow"
+
+
 def test_a_denied_command_is_found_with_what_it_is_redirected_to() -> None:
     rules = Permissions(allow=("shell",), deny=("shell:git push",))
     assert may(rules, "git push >/dev/null 2>&1") == "deny"

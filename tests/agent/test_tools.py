@@ -38,6 +38,19 @@ def test_writing_and_editing(box: Toolbox, tmp_path: Path) -> None:
         box.run("edit", {"path": "src/a.py", "old": "nothing", "new": "x"})
 
 
+@pytest.mark.parametrize("tool", ["read", "edit"])
+def test_a_file_that_is_not_there(box: Toolbox, tool: str) -> None:
+    for path, near in {
+        "src/b.py": "did you mean src/a.py?",
+        "REDME.md": "did you mean README.md?",
+        "a.py": "did you mean src/a.py?",
+        "quite/else": "list shows what is",
+    }.items():
+        with pytest.raises(Misuse) as told:
+            box.run(tool, {"path": path, "old": "x", "new": "y"})
+        assert str(told.value) == f"there is no {path}; {near}"
+
+
 @pytest.mark.parametrize("path", ["../out", "/etc/passwd", "src/../../x", "link/passwd"])
 def test_no_path_leads_out(box: Toolbox, tmp_path: Path, path: str) -> None:
     os.symlink("/etc", tmp_path / "link")

@@ -132,3 +132,22 @@ def test_where_there_is_room_every_tool_is_there_at_once(tmp_path: Path) -> None
         names = {one["name"] for one in server.asked[0].body["tools"]}
     assert {"glob", "todo", "subtask", "search_history"} <= names
     assert "tool_search" not in names
+
+
+def test_an_output_that_takes_nothing_is_told(tmp_path: Path) -> None:
+    with StrictServer("All right.") as server:
+        told = f"{sys.executable} -m holdfast.cli run -p hi"
+        named = {"cwd": tmp_path, "env": environment(tmp_path, server), "timeout": 60}
+        closed = subprocess.run(["sh", "-c", f"{told} >&-"], stderr=subprocess.PIPE, **named)  # type: ignore[call-overload]
+        assert closed.returncode == 1
+        assert closed.stderr.decode() == (
+            "error: the output is closed, so nothing was done\n"
+            "   do: send it somewhere, be it to /dev/null\n"
+        )
+        assert not server.asked
+        full = subprocess.run(["sh", "-c", f"{told} >/dev/full"], stderr=subprocess.PIPE, **named)  # type: ignore[call-overload]
+        assert full.returncode == 1
+        assert full.stderr.decode() == (
+            "error: not all could be written: No space left on device\n"
+            "   do: make room, or send the output elsewhere\n"
+        )

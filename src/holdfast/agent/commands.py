@@ -2,8 +2,8 @@
 
 Rule 1: a wildcard stands for words of one command, never for what chains, redirects or substitutes.
         Whoever wants such a sign allowed spells it.
-Rule 2: what is forbidden is looked for in every part, quoted or not: too much is better
-        than too little.
+Rule 2: what is forbidden is looked for at every word of every part, quoted or not: too much is
+        better than too little. It is a net all the same, and no fence: a shell has other words.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ _WORD: Final = r"(?:[^;&|\n\r\0`<>(){$]|\$(?![({])|(?<!\$)\{)"
 """A character that a wildcard may stand for."""
 
 _BREAK: Final = re.compile(r"\$\(|[;&|\n\r`()]")
+_SUBSTITUTED: Final = re.compile(r"\$\(|[`()]")
+_BLANK: Final = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
 _REDIRECTED: Final = re.compile(r"\d*(?:>>|<<|[<>])[&|]?[ \t]*[^\s;&|()<>`]+")
 _SET: Final = re.compile(r"^(?:[A-Za-z_]\w*\+?=(?:\"[^\"]*\"|'[^']*'|[^\s\"'])*\s+)+")
 _QUOTES: Final = str.maketrans("", "", "\"'\\")
 
-_BEFORE: Final = frozenset(
-    {"command", "env", "sudo", "doas", "exec", "eval", "builtin", "nohup", "time", "nice", "xargs",
-     "timeout", "if", "then", "elif", "else", "while", "until", "do", "!", "{"}
-)  # fmt: skip
-"""Words that a command may follow, with their options between."""
-
 _BETWEEN: Final = 10
-"""So many words after one of them a command is looked for."""
+"""So many words may stand between a command and what it is to do, where the first is an option."""
+
+_SOME: Final = 64
+"""So many words are looked at from a word on that is not among the first."""
 
 
 def spells(pattern: str, command: str) -> bool:
@@ -65,20 +64,28 @@ def _stretches(pattern: str) -> list[str]:
 
 def pieces(command: str) -> Iterator[str]:
     """A command line, and every command in it, in each way that it could be meant."""
-    joined = command.replace("\\\n", "")
+    joined = _BLANK.sub(" ", command.replace("\\\n", ""))
     yield command
     yield " ".join(joined.split())
-    for text in (joined, _REDIRECTED.sub(" ", joined)):
+    for text in (joined, _REDIRECTED.sub(" ", joined), _SUBSTITUTED.sub(" ", joined)):
         for piece in _BREAK.split(text):
             yield " ".join(piece.split())
             yield from _meant(_SET.sub("", piece.strip()))
 
 
 def _meant(piece: str) -> Iterator[str]:
-    """A simple command, without what only surrounds it."""
+    """A simple command, and what any word of it begins, for that may be what is run."""
     for text in (piece, piece.translate(_QUOTES)):
         words = text.split()
-        many = _BETWEEN if words and words[0] in _BEFORE else 1
-        for n in range(min(many, len(words))):
-            yield " ".join(words[n:])
-            yield " ".join((words[n].rpartition("/")[2], *words[n + 1 :]))
+        for n, word in enumerate(words):
+            rest = words[n + 1 :] if n < _BETWEEN else words[n + 1 : n + _SOME]
+            yield " ".join((word, *rest))
+            for after in (rest, *_behind_options(rest)):
+                yield " ".join((word.rpartition("/")[2], *after))
+
+
+def _behind_options(rest: list[str]) -> Iterator[list[str]]:
+    """What may follow a command's own options, each of them with or without a value."""
+    if rest and rest[0].startswith("-"):
+        for n in range(1, min(_BETWEEN, len(rest))):
+            yield rest[n:]

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator
-from itertools import takewhile
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import islice, takewhile
 from typing import Final
 
+from holdfast.errors import HoldfastError
 from holdfast.files import Found, Root
 
 LARGEST: Final = 4 * 1024 * 1024
 """No larger file is searched, or read at once."""
 
 SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", ".tox"})
+COMPARED: Final = 2_000
+"""So many names are looked at for one that is like another."""
+
 BINARY: Final = 8_192
 """Where so many bytes have a NUL among them, a file is no text."""
 
@@ -33,6 +39,16 @@ def files(root: Root, like: str = "") -> Iterator[Found]:
     for one in walked:
         if one.kind == "file" and (everything or matches(one.path, like)):
             yield one
+
+
+def absent(root: Root, path: str) -> str:
+    """That there is no such file, as whoever asked for it wrote it, and which may be meant."""
+    names: list[str] = []
+    with suppress(HoldfastError, OSError):
+        names.extend(one.path for one in islice(files(root), COMPARED))
+    same = [one for one in names if one.rpartition("/")[2] == path.rpartition("/")[2]]
+    near = same[:1] or get_close_matches(path, names, 1)
+    return f"there is no {path}; " + (f"did you mean {near[0]}?" if near else "list shows what is")
 
 
 def matches(path: str, pattern: str) -> bool:

@@ -1,7 +1,9 @@
 """Running a command for the agent: bounded in time and output, without our keys.
 
-A command is killed with all it started when its time is up, or when somebody interrupts. Its output
-is taken as it comes, head and tail where it is long, and its exit status stands in the last line.
+A command is killed with all it started when its time is up, or when somebody interrupts: with its
+session, and where there is /proc with what left that too, known by a mark in its environment. Its
+output is taken as it comes, head and tail where it is long, and its exit status stands in the last
+line.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import signal
 import subprocess
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -25,6 +28,12 @@ TAIL: Final = 200_000
 
 STARTING: Final = 5.0
 """No command takes longer to start, in seconds."""
+
+MARK: Final = "HOLDFAST_COMMAND"
+"""The variable that marks what a command has started, and those that run within it."""
+
+ROUNDS: Final = 10
+"""So often what is marked is looked for, as it may start more meanwhile."""
 
 LONGEST: Final = 86_400
 """No command has longer, in seconds, whatever it is given."""
@@ -69,9 +78,10 @@ def ran(
     """Run a command to its end; `told` is its input, and `apart` keeps its errors to themselves."""
     output, errors, threads = Kept(), Kept(), list[threading.Thread]()
     starting: Future[subprocess.Popen[bytes]] = Future()
+    mark, status = uuid.uuid4().hex, None
     try:
         with _ending(starting, threads):
-            _thread(_start, starting, command, directory, bool(told), apart).start()
+            _thread(_start, starting, mark, command, directory, bool(told), apart).start()
             started = starting.result()
             threads.append(_thread(_read, started.stdout, output))
             if apart:
@@ -83,6 +93,9 @@ def ran(
             status = _waited(started, min(seconds, LONGEST), stop)
     except KeyboardInterrupt:
         raise Interrupted(f"{output.text()}[interrupted]") from None
+    finally:
+        if status is None:
+            _end_marked(mark.encode())
     return Ended(output.text(), errors.text(), status)
 
 
@@ -104,14 +117,19 @@ def _thread(act: Callable[..., None], *given: object) -> threading.Thread:
 
 
 def _start(
-    starting: Future[subprocess.Popen[bytes]], command: str, directory: str, told: bool, apart: bool
+    starting: Future[subprocess.Popen[bytes]],
+    mark: str,
+    command: str,
+    directory: str,
+    told: bool,
+    apart: bool,
 ) -> None:
     """Start a command, in a thread of its own, where no interrupt can make it unknown."""
     try:
         started = subprocess.Popen(
             ["/bin/sh", "-c", command],
             cwd=directory,
-            env=without_keys(),
+            env={**without_keys(), MARK: f"{os.environ.get(MARK, '')} {mark}".strip()},
             stdin=subprocess.PIPE if told else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if apart else subprocess.STDOUT,
@@ -192,3 +210,30 @@ def _end(started: subprocess.Popen[bytes], threads: list[threading.Thread]) -> N
     for pipe in filter(None, (started.stdin, started.stdout, started.stderr)):
         with suppress(OSError):  # nobody reads what was not told
             pipe.close()
+
+
+def _end_marked(mark: bytes) -> None:
+    """End what a command started in sessions of its own."""
+    for _ in range(ROUNDS):
+        found = [pid for pid in _processes() if mark in _environment(pid)]
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:  # there is no /proc
+        return []
+
+
+def _environment(pid: int) -> bytes:
+    """With which environment a process was started; nothing where it has ended, or is not ours."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from holdfast.agent.looking import BINARY, LARGEST, files
+from holdfast.agent.looking import BINARY, LARGEST, absent, files
 from holdfast.agent.reading import lines_of
 from holdfast.agent.searching import HITS, SECONDS, Search
 from holdfast.agent.shell import run
@@ -49,11 +49,21 @@ class Toolbox:
         """Do what a call asks for; Misuse, Unsafe or OSError say what is wrong with it."""
         if name not in SPECS:
             raise Misuse(f"there is no tool {name!r}; there are {', '.join(SPECS)}")
-        spec = SPECS[name]
-        missing = [field for field in spec.needs if not isinstance(fields.get(field), str)]
+        self.check(name, fields)
+        try:
+            return SPECS[name].act(self, fields)
+        except FileNotFoundError as error:
+            path = fields.get("path")
+            raise (Misuse(absent(self.root, path)) if isinstance(path, str) else error) from error
+
+    def check(self, name: str, fields: dict[str, Any]) -> None:
+        """Misuse or Unsafe where a call must fail, whatever there is; no file is looked at."""
+        needs = SPECS[name].needs if name in SPECS else ()
+        missing = [field for field in needs if not isinstance(fields.get(field), str)]
         if missing:
             raise Misuse(f"{name} needs {', '.join(missing)} as text")
-        return spec.act(self, fields)
+        if name in CHANGING:
+            self.root.names(fields["path"])
 
     def read(self, fields: dict[str, Any]) -> str:
         first, many = _number(fields, "offset", 1), _number(fields, "limit", 0)
@@ -82,7 +92,7 @@ class Toolbox:
     def change(self, name: str, fields: dict[str, Any]) -> tuple[str, str] | None:
         """A file before and after a call; None where it changes none, or will fail."""
         told = {field: value for field, value in fields.items() if isinstance(value, str)}
-        if name not in ("write", "edit") or set(SPECS[name].needs) - set(told):
+        if name not in CHANGING or set(SPECS[name].needs) - set(told):
             return None
         before = self._maybe(told["path"])
         if name == "write":
@@ -164,6 +174,9 @@ def _spec(
     texts = tuple(field for field in needs if properties[field]["type"] == "string")
     return Spec(Tool(name=name, description=description, schema=schema), act, texts)
 
+
+CHANGING: Final = frozenset({"write", "edit"})
+"""Tools that change the file they name."""
 
 _PATH = "string: A path relative to the working directory."
 

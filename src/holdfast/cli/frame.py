@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -15,7 +16,7 @@ import click
 
 from holdfast.cli.terminal import be_tolerant, console, neutral
 from holdfast.cli.warned import plainly
-from holdfast.errors import Ambiguous, HoldfastError, Unknown
+from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 
 INTERRUPTED = 130
 """How a shell counts a program that was stopped with Ctrl-C."""
@@ -72,6 +73,8 @@ class Commands(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
         words = list(sys.argv[1:] if args is None else args)
+        if _closed():
+            sys.exit(ending(Misuse(CLOSED), as_json="--json" in words))
         be_tolerant()
         try:
             with plainly():
@@ -80,6 +83,8 @@ class Commands(click.Group):
         except BrokenPipeError:
             _leave_the_pipe()
         except (Exception, KeyboardInterrupt) as error:
+            if _is_full(error):
+                _let_go()
             if os.environ.get("HOLDFAST_DEBUG") and not isinstance(error, click.ClickException):
                 raise
             done = ending(error, as_json="--json" in words)
@@ -88,9 +93,31 @@ class Commands(click.Group):
 
 def _leave_the_pipe() -> NoReturn:
     """Whoever was reading has gone: so do we, without a word, also when Python shuts down."""
+    _let_go()
+    sys.exit(1)
+
+
+def _let_go() -> None:
+    """Write nothing more, not even what is still held when Python shuts down."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(1)
+
+
+CLOSED = "the output is closed, so nothing was done; send it somewhere, be it to /dev/null"
+
+
+def _closed() -> bool:
+    """Whether nobody can be told anything; what is closed besides is put to rest."""
+    for name, how in (("stdin", "r"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, how, encoding="utf-8"))  # noqa: SIM115 - for good
+    return sys.stdout is None
+
+
+def _is_full(error: BaseException) -> bool:
+    """Whether what was to be written found no place; an error about a file names the file."""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return isinstance(error, OSError) and error.errno in full and error.filename is None
 
 
 def ending(error: BaseException, *, as_json: bool = False) -> int:
@@ -131,6 +158,9 @@ def words_of(error: BaseException) -> tuple[str, str]:
         return error.format_message(), f"`{command} --help` shows what it takes"
     if isinstance(error, click.ClickException):
         return error.format_message(), ""
+    if _is_full(error):
+        why = getattr(error, "strerror", "")
+        return f"not all could be written: {why}", "make room, or send the output elsewhere"
     if isinstance(error, (click.Abort, EOFError)):
         return "no answer came, so nothing was done", "answer, or say --yes"
     return (
