@@ -21,7 +21,8 @@ from holdfast.model.log import (
     Undo,
     Unpin,
 )  # fmt: skip
-from holdfast.model.message import Message, ToolResult, user
+from holdfast.model.message import Message, ToolResult, assistant, user
+from holdfast.model.reply import Call
 from holdfast.model.span import Span
 
 
@@ -240,13 +241,18 @@ def test_after_an_error_that_was_none_the_writer_does_not_fork_from_itself(
         if at_once(*values):  # type: ignore[arg-type]
             raise Unavailable("the disk stuttered")
 
+    paid = Call(id="call", session=s.id, started=0, cost=7)
     with monkeypatch.context() as failing:
         failing.setattr(log, "append", appended_but_failed)
         failing.setattr(log, "at_once", at_once_but_failed)
         with pytest.raises(Unavailable):
             s.user("m2")
+        with pytest.raises(Unavailable):
+            s.append(assistant("answer"), call=paid)
+    assert s.cost == 0
     s.user("m3")
-    assert texts(s.entries()) == ["m1", "m2", "m3"]
+    assert s.cost == hf.session(s.id).cost == 7e-9
+    assert texts(s.entries()) == ["m1", "m2", "answer", "m3"]
 
 
 def test_a_tool_call_has_a_state(hf: Holdfast) -> None:

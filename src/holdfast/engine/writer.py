@@ -52,6 +52,7 @@ class Writer:
         self.watch = engine.watch
         self._paid = Paid()
         self._doubtful: tuple[Draft, ...] = ()
+        self._owing: Call | None = None
         self._lock = engine.lock()
 
     @property
@@ -208,7 +209,7 @@ class Writer:
             if call and call.request:
                 await self._paid.look(self.store.calls, self.id)
             last = self._session.last_message if said else None
-            self._doubtful = drafts  # until we know: an error, an interrupt, a cancellation
+            self._doubtful, self._owing = drafts, call  # until we know: an error, an interrupt
             try:
                 made = await self._write(drafts, key, call, Expect(message=last, marker=epoch))
             except Conflict as conflict:
@@ -218,6 +219,7 @@ class Writer:
                 made = await self._write_in_fork(drafts, key, call, conflict)
             self._session, self._doubtful = moved_on(self._session, made), ()
             self._engine.appended = True
+            self._owing = None
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
                 self._pay_for(call)
             return made
@@ -286,7 +288,9 @@ class Writer:
             spans = (Span(last - len(drafts) + 1, last),)
             made = await load.read(self._engine.store.log, self.id, spans)
             self._session = moved_on(self._session, tuple(made))
-        self._doubtful = ()
+            if self._owing:
+                self._pay_for(self._owing)
+        self._doubtful, self._owing = (), None
 
     async def _check(self, drafts: tuple[Draft, ...]) -> None:
         """Refuse a marker that says nothing, or names what is not there."""
