@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 import holdfast
 from holdfast.engine.doors import Holdfast
-from holdfast.engine.importing import usual
+from holdfast.engine.finding import usual
 from holdfast.model.log import Summary
 from holdfast.model.message import Record
 from holdfast.model.reply import Usage

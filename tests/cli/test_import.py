@@ -213,3 +213,13 @@ def test_a_file_that_takes_the_place_of_another_is_followed(tmp_path: Path) -> N
     assert "Of another day." in shown
     assert "One." not in shown
     assert "One." in kept
+
+
+def test_a_path_that_is_no_transcript_is_told_and_the_others_are_imported(tmp_path: Path) -> None:
+    good, bad = story().write(tmp_path / "p"), tmp_path / "notes.txt"
+    bad.write_text("Buy nails.")
+    done = run("import", str(bad), str(good))
+    assert done.exit_code == 1
+    assert f"{bad}: {bad} is no transcript that can be imported" in done.stdout
+    assert "13 entries new" in done.stdout
+    assert run("import", str(good)).exit_code == 0

@@ -19,7 +19,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from holdfast.engine import doors
-from holdfast.engine.importing import Importing, Source
+from holdfast.engine.finding import Source
+from holdfast.engine.importing import Importing
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
 from holdfast.engine.threaded import drive

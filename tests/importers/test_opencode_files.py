@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.importing import find
+from holdfast.engine.finding import find
 from holdfast.engine.material import FileMaterial
 from holdfast.files import Root
 from holdfast.importers.opencode import OpenCode

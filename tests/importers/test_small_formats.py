@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine import importing
+from holdfast.engine import finding, importing
 from holdfast.engine.doors import Holdfast
 from holdfast.engine.material import FileMaterial
 from holdfast.engine.plugins import importer
@@ -59,7 +59,7 @@ def test_a_real_file_is_imported_once_and_whole(
         before = [log(session) for session in sessions(hf)]
         (again,) = bring(hf, shared_data / path)
         assert again.unchanged
-        source = importing.Source(name, str((shared_data / path).parent), path.name)
+        source = finding.Source(name, str((shared_data / path).parent), path.name)
         read = drive(importing.Importing(hf.engine, source).run(again=True))
         assert (read.entries, read.messages, read.calls) == (0, 0, 0)
         assert [log(session) for session in sessions(hf)] == before
@@ -113,7 +113,7 @@ def test_cut_all_over_it_is_read_to_its_end(name: str, shared_data: Path, tmp_pa
 
 
 def told_of(path: Path) -> list[Any]:
-    (source,) = importing.find([path])
+    (source,) = finding.find([path])
     root = Root(source.root)
     return list(importer(source.importer).read(FileMaterial(root, source.name)))
 
@@ -193,7 +193,7 @@ def test_nothing_but_a_history_is_taken_for_one(tmp_path: Path) -> None:
     (tmp_path / ".aider.input.history").write_text("\n# 2026-01-02 03:04:05.0\n+Hello.\n")
     (tmp_path / "README.md").write_text("# A project\n\n> A quote.  \n")
     (tmp_path / "other.jsonl").write_text('{"type": "event", "data": {}}\n')
-    assert list(importing.find([tmp_path])) == []
+    assert list(finding.find([tmp_path])) == []
 
 
 def test_usage_is_told_in_disjoint_buckets() -> None:

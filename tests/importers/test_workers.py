@@ -20,7 +20,7 @@ from bench.progress import silent
 from holdfast import failpoints
 from holdfast.child import Child
 from holdfast.engine import readied, worker, workers
-from holdfast.engine.importing import Source
+from holdfast.engine.finding import Source
 from holdfast.engine.threaded import drive
 from holdfast.engine.worker import maker
 from holdfast.model.origin import Imported

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from holdfast.engine.importing import Source
+    from holdfast.engine.finding import Source
     from holdfast.model.origin import Imported
 
 SHOWN = 20

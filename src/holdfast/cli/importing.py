@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.engine.doors import Holdfast
-    from holdfast.engine.importing import Source
+    from holdfast.engine.finding import Source
     from holdfast.model.origin import Imported
 
 PAUSE = 2.0
@@ -31,10 +31,11 @@ PAUSE = 2.0
 @common
 def import_command(
     asked: Asked, paths: tuple[str, ...], agents: tuple[str, ...], watch: bool
-) -> None:
+) -> int:
     """Import the transcripts of other programs: files, directories, or the usual places.
 
-    What was imported before is not imported again; what has been added to it is.
+    What was imported before is not imported again; what has been added to it is. Where several
+    paths are named and one is no transcript, the others are imported and the exit code is 1.
     """
     with asked.open(make=True) as hf:
         sources, others = _found(hf, paths, agents)
@@ -48,6 +49,7 @@ def import_command(
                 if report.entries or changed:
                     _news(report, asked)
                     known[report.path] = report.troubles
+    return int(any(one.named for one in sources))
 
 
 def _there(hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]) -> list[Source]:
@@ -68,14 +70,16 @@ def _found(
 
     In the usual places only what is named as a transcript would be is worth telling.
     """
-    from holdfast.engine.importing import UNNAMED
+    from holdfast.engine.finding import UNNAMED
     from holdfast.errors import Misuse
 
     found = hf.transcripts(*paths, agents=agents, others=not agents)
-    sources = [one for one in found if not one.why]
+    sources = [one for one in found if one.named or not one.why]
     if not sources and not paths:
         raise Misuse("no transcripts are in the usual places; name a file or a directory")
-    return sources, [one for one in found if one.why and (paths or one.why != UNNAMED)]
+    return sources, [
+        one for one in found if one.why and not one.named and (paths or one.why != UNNAMED)
+    ]
 
 
 def _told(asked: Asked, reports: list[Imported], others: list[Source]) -> None:

@@ -17,8 +17,8 @@ from holdfast.engine.beside import GRACE, Tasks, Threads
 from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.costs import By, Costs
 from holdfast.engine.engine import Engine
+from holdfast.engine.finding import Source
 from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.importing import Source
 from holdfast.engine.plugins import measured, open_store
 from holdfast.engine.settings import settings
 from holdfast.engine.threaded import (

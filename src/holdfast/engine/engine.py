@@ -12,7 +12,8 @@ from holdfast.core.secrets import redact
 from holdfast.core.sound import text
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
-from holdfast.engine.importing import Source, find, run, usual
+from holdfast.engine.finding import Source, find, left_aside, usual
+from holdfast.engine.importing import run
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
@@ -281,8 +282,11 @@ class Engine:
     ) -> AsyncIterator[Imported]:
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
-        What was imported before is not imported again; what has been added to it is.
+        What was imported before is not imported again; what has been added to it is. A file that
+        was named, and is no transcript, has that as its problem.
         """
+        for report in map(left_aside, (one for one in sources if one.named)):
+            yield report
         async for report in run(self, sources, fresh=fresh):
             yield report
 

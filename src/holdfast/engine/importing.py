@@ -1,4 +1,4 @@
-"""Importing: finding transcripts, having them read, and writing what they tell.
+"""Importing: having transcripts read, and writing what they tell.
 
 Rule 1: a source that looks as it did when it was last imported is not read again.
 Rule 2: one that fails hinders no other; what was written of it stays, and is not written twice.
@@ -7,24 +7,23 @@ Rule 3: a session that belongs to another is imported after it, so that it can n
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
 
 from holdfast.engine.bringing import bring
 from holdfast.engine.carrying import carry
+from holdfast.engine.finding import Source
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
-from holdfast.engine.plugins import importer, importers
+from holdfast.engine.plugins import importer
 from holdfast.engine.readied import Readied
 from holdfast.engine.trail import session_id
 from holdfast.engine.workers import workers
-from holdfast.errors import Conflict, HoldfastError, Misuse, Unavailable, Unknown, Unsafe
+from holdfast.errors import Conflict, HoldfastError, Misuse, Unknown, Unsafe
 from holdfast.files import Root
 from holdfast.model.brought import Source as Whole
 from holdfast.model.origin import MOST_PROBLEMS, Imported
@@ -47,13 +46,8 @@ from holdfast.ports import Importer
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
-HEAD = 64 * 1024
-"""How much of a file is looked at to know whose it is."""
-
 AT_ONCE = 64
 """How many items are read at a time."""
-
-MOST_FILES = 1_000_000
 
 RESTED = 10.0
 """A file that was not written for so long holds no half reply, in seconds."""
@@ -61,112 +55,11 @@ RESTED = 10.0
 WRITTEN = 1.0
 """A document that was not written for so long is not being rewritten just now, in seconds."""
 
-UNNAMED = "no known program gives its transcripts such a name"
-UNKNOWN = "it does not begin as the transcripts of any known program do"
-LINKED = "it is a link, and none is followed"
-
 DOWN = "ses_"
 """How names begin that count down: the session that another belongs to sorts behind it."""
 
 TRIES = 3
 """How often a source is begun again because somebody else writes the same session."""
-
-
-class Source(Struct, frozen=True):
-    """A transcript that was found, and who reads it; or a file that is none."""
-
-    importer: str
-    root: str
-    name: str
-    size: int = 0
-    why: str = ""
-    """Why it is none, where nobody reads it."""
-
-    @property
-    def path(self) -> str:
-        """Where it is."""
-        return str(Path(self.root) / self.name)
-
-
-def usual(home: Path, wanted: Sequence[str] = ()) -> Iterator[Path]:
-    """The places that exist where programs usually keep their transcripts."""
-    for name in wanted or importers():
-        for place in importer(name).places():
-            if (home / place).exists():
-                yield home / place
-
-
-def find(
-    paths: Iterable[str | Path], wanted: Sequence[str] = (), *, others: bool = False
-) -> Iterator[Source]:
-    """The transcripts at these paths, whole directories included, each once.
-
-    With `others` also the files that are none, with why.
-    """
-    known = [importer(name) for name in wanted or importers()]
-    met: set[str] = set()
-    for path in paths:
-        for source in _at(Path(path), known):
-            if source.path not in met and (others or not source.why):
-                met.add(source.path)
-                yield source
-
-
-def _at(path: Path, known: Sequence[Importer]) -> Iterator[Source]:
-    place = path.expanduser()
-    if place.is_dir():
-        yield from _beneath(place, known)
-    elif place.exists():
-        root = Root(place.parent)
-        source = _recognised(root, place.name, known, any_name=True)
-        if source.why:
-            names = ", ".join(one.name for one in known)
-            raise Misuse(
-                f"{path} is no transcript that can be imported: {source.why}; known are {names}"
-            )
-        yield source
-    else:
-        raise Unknown("file or directory", str(path), (), "check the path")
-
-
-def _beneath(place: Path, known: Sequence[Importer]) -> Iterator[Source]:
-    try:
-        root = Root(place)
-        for found in root.walk(limit=MOST_FILES, skip=lambda one: one.path.endswith(".git")):
-            if found.kind == "file":
-                yield _recognised(root, found.path, known)
-            elif found.kind == "symlink":
-                yield Source("", str(root.path), found.path, why=LINKED)
-    except OSError as why:
-        raise Unavailable(
-            f"not all of {place} can be read ({why}); check owner and mode, or name what can be"
-        ) from why
-
-
-def _recognised(
-    root: Root, name: str, known: Sequence[Importer], *, any_name: bool = False
-) -> Source:
-    """Whose a file is, by its name and its first bytes; or why it is nobody's."""
-    taken = [one for one in known if any_name or one.takes(name)]
-    if not taken:
-        return Source("", str(root.path), name, why=UNNAMED)
-    try:
-        with root.open(name) as file:
-            head = file.read(HEAD)
-        size = root.stat(name).st_size
-    except (OSError, Unsafe) as why:
-        return Source("", str(root.path), name, why=f"it cannot be read ({why})")
-    for one in taken:
-        if one.recognises(head, name):
-            above = _above(root, name, one.reach)
-            return Source(one.name, str(above), str((root.path / name).relative_to(above)), size)
-    return Source("", str(root.path), name, size, UNKNOWN if head else "it is empty")
-
-
-def _above(root: Root, name: str, reach: int) -> Path:
-    """The directory that an importer may look into, so many above the file's own."""
-    directory = (root.path / name).parent
-    return (directory, *directory.parents)[min(reach, len(directory.parents))]
 
 
 class Importing:

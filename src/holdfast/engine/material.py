@@ -24,6 +24,9 @@ from holdfast.model.told import Line
 
 CHUNK = 1 << 20
 
+MARK = b"\xef\xbb\xbf"
+"""What some editors put before UTF-8: it is no part of what stands in a file."""
+
 
 class Bounds(Struct, frozen=True, kw_only=True):
     """How much of one source is read at most."""
@@ -72,6 +75,7 @@ class FileMaterial:
                 return
             number += 1
             total += len(data)
+            data = data.removeprefix(MARK) if number == 1 else data
             self.read = total if own else self.read
             if number > bounds.lines or total > bounds.file:
                 yield Line(number, b"", "is beyond what is read of one file")
@@ -90,7 +94,7 @@ class FileMaterial:
         except (OSError, Unsafe):
             return None
         self.read = len(data) if asked == self.name else self.read
-        return data
+        return data.removeprefix(MARK)
 
     def names(self, directory: str) -> tuple[str, ...]:
         asked = self._ask(directory or ".")

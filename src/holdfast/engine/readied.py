@@ -19,7 +19,7 @@ from holdfast.model.origin import Imported, Origin
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
-    from holdfast.engine.importing import Source
+    from holdfast.engine.finding import Source
 
 ENOUGH = 4 << 20
 """So many bytes of sources are written together."""

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from holdfast.child import ANSWER, framed, heard, limits
 from holdfast.engine.engine import Engine
+from holdfast.engine.finding import Source
 from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.importing import Importing, Source
+from holdfast.engine.importing import Importing
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.plugins import laying, open_store
 from holdfast.engine.threaded import ThreadLock, drive

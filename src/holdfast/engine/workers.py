@@ -29,7 +29,7 @@ from holdfast.model.brought import Ready
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
-    from holdfast.engine.importing import Source
+    from holdfast.engine.finding import Source
 
 MODULE = "holdfast.engine.worker"
 

@@ -13,7 +13,7 @@ from holdfast.model.told import Carried, Line, Problem, Told
 from holdfast.ports import Material
 
 _BEGUN = re.compile(
-    rb'\s*\{\s*"type"\s*:\s*"session"\s*,\s*"version"\s*:\s*\d+\s*,\s*"session"\s*:\s*\{'
+    rb'(?m)^[ \t]*\{\s*"type"\s*:\s*"session"\s*,\s*"version"\s*:\s*\d+\s*,\s*"session"\s*:\s*\{'
 )
 _ANOTHER = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:session|boundary)"\s*,\s*"version"\s*:\s*(\d+)')
 
@@ -33,8 +33,8 @@ class Portable:
         return name.endswith((".ndjson", ".jsonl"))
 
     def recognises(self, head: bytes, name: str) -> bool:
-        """Whether it begins as one."""
-        return _BEGUN.match(head) is not None
+        """Whether a line of it begins as one."""
+        return _BEGUN.search(head) is not None
 
     def read(self, material: Material) -> Iterator[Told]:
         """Each session whole; boundaries on lines of their own say nothing new."""

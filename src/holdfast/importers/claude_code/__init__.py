@@ -36,7 +36,7 @@ class ClaudeCode:
     def recognises(self, head: bytes, name: str) -> bool:
         if not head:
             return name.endswith(".jsonl") and len(PurePosixPath(name).stem) == 36
-        return bool(_OURS.search(head) and _KINDS.search(head))
+        return any(_OURS.search(line) and _KINDS.search(line) for line in head.split(b"\n"))
 
     def read(self, material: Material) -> Iterator[Told]:
         return Reading(material).told()

@@ -16,10 +16,13 @@ _ROLLOUT = re.compile(
     rb'"type"\s*:\s*"(?:session_meta|response_item|event_msg|turn_context|compacted|world_state)"'
 )
 _OLD = re.compile(
-    rb'\s*\{\s*"id"\s*:\s*"[^"]+"\s*,\s*"timestamp"\s*:\s*"[^"]+"\s*,\s*"(?:instructions|git)"\s*:'
+    rb'(?m)^[ \t]*\{\s*"id"\s*:\s*"[^"]+"\s*,\s*"timestamp"\s*:\s*"[^"]+"\s*,\s*'
+    rb'"(?:instructions|git)"\s*:'
 )
-_PROMPTS = re.compile(rb'\s*\{\s*"session_id"\s*:\s*"[^"]+"\s*,\s*"ts"\s*:\s*\d+\s*,\s*"text"\s*:')
-_NAMES = re.compile(rb'\s*\{\s*"id"\s*:\s*"[^"]+"\s*,\s*"thread_name"\s*:')
+_PROMPTS = re.compile(
+    rb'(?m)^[ \t]*\{\s*"session_id"\s*:\s*"[^"]+"\s*,\s*"ts"\s*:\s*\d+\s*,\s*"text"\s*:'
+)
+_NAMES = re.compile(rb'(?m)^[ \t]*\{\s*"id"\s*:\s*"[^"]+"\s*,\s*"thread_name"\s*:')
 
 
 class Codex:
@@ -41,7 +44,7 @@ class Codex:
 
     def recognises(self, head: bytes, name: str) -> bool:
         rollout = b'"payload"' in head and _ROLLOUT.search(head)
-        return bool(rollout or any(kind.match(head) for kind in (_OLD, _PROMPTS, _NAMES)))
+        return bool(rollout or any(kind.search(head) for kind in (_OLD, _PROMPTS, _NAMES)))
 
     def read(self, material: Material) -> Iterator[Told]:
         first = next((one for one in records(material, AGENT) if isinstance(one, Found)), None)

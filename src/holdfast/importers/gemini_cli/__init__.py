@@ -14,6 +14,12 @@ _SESSION = re.compile(rb'"sessionId"\s*:')
 _PROJECT = re.compile(rb'"projectHash"\s*:')
 _HISTORY = re.compile(rb'\A\s*\{\s*"history"\s*:\s*\[\s*\{\s*"(?:role|parts)"\s*:')
 _STREAM = re.compile(rb'\A\s*\{"type":"init",[^\n]{0,1000}?"session_id":')
+_LINE = re.compile(
+    rb'^[ \t]*\{\s*(?:"\$(?:set|rewindTo)"\s*:|"id"\s*:\s*"[^"\n]{1,100}"\s*,\s*"timestamp"\s*:\s*'
+    rb'"[^"\n]{1,40}"\s*,\s*"type"\s*:\s*"(?:user|gemini|info|error|warning)"\s*[,}])',
+    re.MULTILINE,
+)
+"""A record of a session; the one that says whose it is may be damaged."""
 
 HEADER = 4_000
 """Within so many bytes a file says what it is."""
@@ -34,6 +40,8 @@ class GeminiCli:
     def recognises(self, head: bytes, name: str) -> bool:
         first = head[:HEADER]
         if first.lstrip().startswith(b"{") and _SESSION.search(first) and _PROJECT.search(first):
+            return True
+        if name.endswith(".jsonl") and _LINE.search(head):
             return True
         return any(form.match(first) for form in (_HISTORY, _STREAM))
 

@@ -175,10 +175,16 @@ class Telling:
 
     def _tail(self, first: str) -> tuple[str, ...]:
         """What stays beside a summary, from a message on."""
-        if first not in self._natives or not self._allowance.take(len(self._natives)):
+        if first not in self._natives:
             return ()
-        ids = list(self._natives)
-        return tuple(name for id in ids[ids.index(first) :] for name in self._natives[id])
+        tail: list[list[str]] = []
+        for id in reversed(self._natives):
+            if not self._allowance.take(1):
+                return ()
+            tail.append(self._natives[id])
+            if id == first:
+                break
+        return tuple(name for names in reversed(tail) for name in names)
 
     def _unanswered(self) -> Iterator[Told]:
         """A request to compact that nothing came of."""

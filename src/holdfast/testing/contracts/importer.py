@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from holdfast.engine import doors
-from holdfast.engine.importing import Importing, Source
+from holdfast.engine.finding import Source
+from holdfast.engine.importing import Importing
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.threaded import drive
 from holdfast.files import Root
