@@ -241,3 +241,29 @@ def test_what_is_no_file_is_not_opened(name: str, tmp_path: Path) -> None:
         told = read(name, path)
         assert [item for item in told if not isinstance(item, Problem)] == []
         assert wrong(told)
+
+
+def test_a_long_session_of_opencode_keeps_what_its_compactions_kept(tmp_path: Path) -> None:
+    told = opencode_writing.Talk()
+    for _ in range(200):
+        *_, first, _, _ = [told.user("x") for _ in range(100)]
+        told.compact("s", first)
+    path = tmp_path / "session.json"
+    path.write_bytes(json.dumps({"info": told.info, "messages": told.messages}).encode())
+    found = read("opencode", path)
+    assert wrong(found) == []
+    assert {len(one.kept) for one in found if isinstance(one, Compacted)} == {3}
+
+
+def test_a_long_session_of_gemini_goes_back_and_is_written_again(tmp_path: Path) -> None:
+    told = gemini_writing.Chat()
+    for number in range(100):
+        for step in range(100):
+            told.user(f"u{number}-{step}", "x")
+        told.user(f"u{number}-98", "y")
+        told.rewind(f"u{number}-99")
+    path = told.write(tmp_path)
+    found = read("gemini-cli", path)
+    assert wrong(found) == []
+    again = [one for one in found if isinstance(one, Said) and one.message.text == "y"]
+    assert len(again) == 100

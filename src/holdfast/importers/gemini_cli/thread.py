@@ -20,8 +20,8 @@ from holdfast.model.told import Cleared, Compacted, Kept, Rewound, Told
 
 MOST_AGAIN = 100_000
 """How many messages are told once more, because one before them was written again."""
-MOST_BACK = 1_000_000
-"""How many messages are looked through for those that are gone back to."""
+MOST_BACK = 5_000_000
+"""How many messages are looked through for those that are gone back to, or written again."""
 
 
 class Thread:
@@ -46,7 +46,7 @@ class Thread:
         made = turn(found, lambda call: self._owners.get(call, id) != id)
         if self._last and self._last.id == made.id:
             yield Kept(_old(self._last, made))
-        elif made.id in self._ids and not self._again.take(len(self._told)):
+        elif made.id in self._ids and not self._may_tell_again(made.id):
             kind = found.text("type") or "untyped"
             yield Kept(Record(AGENT, kind, found.data, found.line, whole=True))
             return
@@ -59,6 +59,11 @@ class Thread:
         self._last = made
         self._ids.add(made.id)
         self._owners |= dict.fromkeys(made.answers, made.id)
+
+    def _may_tell_again(self, id: str) -> bool:
+        """Whether a message and all behind it may be told once more."""
+        behind = next((n for n, one in enumerate(reversed(self._told), 1) if one.id == id), 0)
+        return self._back_to.take(len(self._told)) and self._again.take(behind)
 
     def rewind(self, id: str, created: int) -> Iterator[Told]:
         """A message and all behind it are gone; everything, where nobody knows the message."""
