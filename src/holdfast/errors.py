@@ -72,11 +72,13 @@ class OverBudget(HoldfastError):
 class Capped(HoldfastError):
     """The next call would reach a cap, so it was not made; money in billionths of a US dollar."""
 
-    def __init__(self, of: str, *, cap: int, spent: int, price: int) -> None:
-        self.of, self.cap, self.spent, self.price = of, cap, spent, price
+    def __init__(self, of: str, *, cap: int, spent: int, price: int, held: int = 0) -> None:
+        self.of, self.cap, self.spent, self.price, self.held = of, cap, spent, price, held
         whose = "this session has" if of == "session" else "today's sessions have"
+        under_way = f"{held / 1e9:.4f} is held for calls under way, " if held else ""
         super().__init__(
-            f"{whose} cost {spent / 1e9:.4f} USD, the next call is about {price / 1e9:.4f} more, "
+            f"{whose} cost {spent / 1e9:.4f} USD, {under_way}"
+            f"the next call is about {price / 1e9:.4f} more, "
             f"and {cap / 1e9:g} is the cap; raise it with --cap-{of}, or under [caps] in "
             "settings.toml"
         )

@@ -23,6 +23,7 @@ from holdfast.model.reply import Call
 from holdfast.ports import Provider
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import answer
+from tests.cli.running import run
 
 MODEL = "claude-sonnet-4-6"
 
@@ -179,30 +180,65 @@ def test_subtasks_have_the_cap_of_their_session(tmp_path: Path) -> None:
         assert len(server.asked) == 1
 
 
-def test_calls_at_the_same_time_pass_a_cap_by_one_reply_at_most(tmp_path: Path) -> None:
-    begun = threading.Barrier(8)
+def at_once(path: Path, cap: float, many: int) -> tuple[int, list[str]]:
+    """How many of as many subtasks that speak at the same time are answered; how others end.
 
-    def slow(asked: Any) -> str:
-        time.sleep(0.2)
+    Nobody is answered before each has asked or been refused.
+    """
+    refused, servers, begun = list[str](), list[StrictServer](), threading.Barrier(many)
+
+    def script(asked: Any) -> str:
+        until = time.monotonic() + 30
+        while len(servers[0].asked) + len(refused) < many and time.monotonic() < until:
+            time.sleep(0.01)
         return "yes"
 
-    def work(s: Any, to: Provider) -> bool:
+    def work(s: Any) -> None:
         begun.wait()
         try:
             s.speak(to)
-        except Capped:
-            return False
-        return True
+        except Capped as capped:
+            refused.append(str(capped))
 
     with (
-        StrictServer(slow) as server,
-        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer(script) as server,
+        holdfast.open(path) as hf,
         claude(server) as to,
-        ThreadPoolExecutor(8) as pool,
+        ThreadPoolExecutor(many) as pool,
     ):
-        s = hf.session(model=MODEL, cap=0.03)
-        parts = [s.subtask(f"part {n}") for n in range(8)]
+        servers.append(server)
+        s = hf.session(model=MODEL, cap=cap)
+        parts = [s.subtask(f"part {n}") for n in range(many)]
         for one in parts:
-            one.user("hello")
-        made = list(pool.map(lambda one: work(one, to), parts))
-        assert sum(made) <= 1  # one may take 64,000 tokens of output at 15 USD a million
+            one.user("hello " * 2_000)
+        list(pool.map(work, parts))
+        return len(server.asked), refused
+
+
+def test_calls_at_the_same_time_hold_their_prompts(tmp_path: Path) -> None:
+    answered, refused = at_once(tmp_path / "log.db", cap=0.02, many=8)
+    assert answered <= 2  # a prompt is about 0.0085 USD
+    assert len(refused) == 8 - answered
+    for told in refused:
+        assert "cost 0.0000 USD" in told
+        assert "is held for calls under way" in told
+
+
+def test_subtasks_at_the_same_time_are_not_held_at_all_they_might_say(tmp_path: Path) -> None:
+    assert at_once(tmp_path / "log.db", cap=0.5, many=3) == (3, [])
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_what_is_no_amount_is_no_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, pytest.raises(Misuse, match="finite number"):
+        hf.session(cap=float(number))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "holdfast").mkdir()
+    (tmp_path / "holdfast" / "settings.toml").write_text(f"[caps]\nday = {number}\n")
+    with pytest.raises(Misuse, match=r"settings\.toml: \[caps\] .*finite number"):
+        holdfast.open(tmp_path / "log.db")
+    done = run("run", "-p", "hi", "--cap-session", number)
+    assert done.exit_code == 2
+    assert "--cap-session" in done.stderr

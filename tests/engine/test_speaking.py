@@ -168,3 +168,14 @@ def test_usage_is_kept_in_four_buckets_that_do_not_overlap(hf: Holdfast, format:
     assert call.usage.total == 1_700
     assert call.price_version
     assert call.cost == cost(call.usage, hf.catalogue.profile(WHO[format][1]))
+
+
+def test_what_is_asked_again_is_timed_afresh(hf: Holdfast) -> None:
+    answers = iter([answer(), answer("Here I am.")])
+    with StrictServer(lambda asked: next(answers)) as server:
+        s = session(hf, "anthropic")
+        drive(s.user("hello"))
+        spoken(s, server, "anthropic")
+    last, first = drive(s.store.calls.newest(s.id, 2))
+    assert (first.outcome, last.outcome) == ("failed", "done")
+    assert first.started <= first.ended < last.started <= last.ended

@@ -238,3 +238,20 @@ def test_an_awaited_stream_is_refused_at_the_blocking_door(tmp_path: Path) -> No
         with pytest.raises(Misuse, match=r"holdfast\.open_async"):
             s.reply(stream())
         assert list(s.entries()) == []
+
+
+def test_whoever_looks_on_sees_none_of_our_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+    heard: list[Delta] = []
+    said = answer("it is sk-canary-0123456789, and sk", piece=3)
+    with StrictServer(lambda asked: said) as server, holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model=MODELS["anthropic"])
+        s.user("what is the key?")
+        request = s.window().request("anthropic")
+        entry = s.reply(
+            client("anthropic", server).messages.create(**request, stream=True), hear=heard.append
+        )
+    assert "".join(delta.text for delta in heard) == "it is [redacted], and sk"
+    assert entry.body.text == "it is [redacted], and sk"  # type: ignore[union-attr]

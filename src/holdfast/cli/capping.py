@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,20 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import BlockingSession
     from holdfast.errors import Capped
 
-_DOLLARS = click.FloatRange(min=0, min_open=True)
+
+class _Dollars(click.FloatRange):
+    """An amount above nothing, and not endless."""
+
+    name = "amount"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        dollars = super().convert(value, param, ctx)
+        if not isfinite(dollars):
+            self.fail(f"{value} is no amount; leave it out for no cap", param, ctx)
+        return dollars
+
+
+_DOLLARS = _Dollars(min=0, min_open=True)
 
 
 def cap_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,6 +45,6 @@ def cap_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def raised(session: BlockingSession, capped: Capped) -> float:
     """Let a session spend as much again as its cap was, from here on; the new cap."""
     old = capped.cap / 1e9
-    new = max(capped.spent, capped.cap) / 1e9 + max(old, 2 * capped.price / 1e9)
+    new = max(capped.spent + capped.held, capped.cap) / 1e9 + max(old, 2 * capped.price / 1e9)
     session.capped(**{capped.of: round(new, 4)})
     return round(new, 4)

@@ -51,7 +51,7 @@ async def check(session: OpenSession, profile: Profile, prompt: int, own: int = 
     """
     found = await _reached(session, session.caps, dearest(profile, prompt), profile, own)
     if found:
-        raise Capped(found.of, cap=found.cap, spent=found.spent, price=found.price)
+        raise Capped(found.of, cap=found.cap, spent=found.spent, held=found.held, price=found.price)
 
 
 async def why_not(session: OpenSession, profile: Profile, prompt: int, output: int) -> str:
@@ -71,14 +71,16 @@ async def _reached(
     if price is None:
         _tell_unpriced(session.held, profile)
         return None
-    held, spent = session.held, dict[Of, int]()
+    spent, held = dict[Of, int](), dict[Of, int]()
     calls, whole = session.store.calls, session.whole()
     if caps.session is not None:
-        spent["session"] = held.of(whole) - own + (await calls.spent(whole))[0].cost
+        held["session"] = session.held.of(whole) - own
+        spent["session"] = (await calls.spent(whole))[0].cost
     if caps.day is not None:
         begun = midnight(session.now())
-        spent["day"] = held.of() - own + (await calls.spent(since=begun))[0].cost
-    return reached(caps, spent, price)
+        held["day"] = session.held.of() - own
+        spent["day"] = (await calls.spent(since=begun))[0].cost
+    return reached(caps, spent, price, held)
 
 
 def _tell_unpriced(held: Held, profile: Profile) -> None:

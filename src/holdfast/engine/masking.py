@@ -45,6 +45,10 @@ class Masked:
             self._hear(held)
 
 
+def nobody(_: Delta) -> None:
+    """Nobody looks on."""
+
+
 def _of(delta: Delta, field: str) -> str:
     return getattr(delta, field)
 

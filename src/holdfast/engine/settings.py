@@ -130,7 +130,7 @@ def _value(file: Path, name: str, value: Any) -> Any:
     if name in TABLES:
         try:
             return msgspec.convert(value, TABLES[name])
-        except msgspec.ValidationError as wrong:
+        except (msgspec.ValidationError, Misuse) as wrong:
             raise Misuse(f"{file}: [{name}] cannot be read ({wrong}); mend it") from wrong
     if not isinstance(value, str):
         raise Misuse(f"{file}: {name} must be a text in quotes, not {value!r}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.caps import dearest
 from holdfast.engine import caps
-from holdfast.engine.masking import Masked
+from holdfast.engine.masking import Masked, nobody
 from holdfast.engine.plugins import codec
 from holdfast.engine.telling import Calling
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
@@ -74,9 +74,9 @@ async def _held(
     hear: Heard | None,
     options: dict[str, Any],
 ) -> tuple[Entry, Stop]:
-    """The same with its price held, so that nothing beside it takes what is left of a cap."""
+    """The same with its prompt's price held, so that nothing beside it takes that of a cap."""
     profile, prompt = window.profile, window.count.most
-    price = dearest(profile, prompt, window.window.budget.output) or 0
+    price = dearest(profile, prompt) or 0
     with session.held.holding(session.whole(), price):
         await caps.check(session, profile, prompt, own=price)  # others may have begun meanwhile
         return await _spoken(session, provider, window, hear, options)
@@ -120,7 +120,7 @@ async def _heard(
     finally:
         calling.limited()
     decoder = codec(provider.format).decoder()
-    broken, told = None, Masked(hear or _nobody, session.secrets)
+    broken, told = None, Masked(hear or nobody, session.secrets)
     try:
         while data := await flow.read():
             calling.heard()
@@ -140,16 +140,13 @@ async def _heard(
     return entry, reply, broken
 
 
-def _nobody(_: Delta) -> None:
-    """Nobody looks on."""
-
-
 async def _begun(
     session: OpenSession, provider: Provider, request: dict[str, Any], hear: Heard | None
 ) -> Flow:
     """Send it; what passes by itself is waited for."""
     wait = FIRST_PAUSE
     for _ in range(TRIES - 1):
+        session.turns.begins(provider.format)
         try:
             return await provider.begin(request)
         except (Throttled, Unreachable) as later:
@@ -162,4 +159,5 @@ async def _begun(
             if session.pause:
                 await session.pause(pause)
             wait = min(wait * 2, LONGEST_PAUSE)
+    session.turns.begins(provider.format)
     return await provider.begin(request)

@@ -4,6 +4,7 @@ Rule 1: what came is kept, be it cut short; a reply that was cut is recorded as 
 Rule 2: what the SDK raises is the caller's to see: it is raised again once what came is kept.
 Rule 3: what an SDK adds to the events of its provider, such as what it has put together so far, is
         its own and not read.
+Rule 4: whoever looks on sees none of our keys.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
+from holdfast.engine.masking import Masked, nobody
 from holdfast.engine.plugins import codec
 from holdfast.engine.replies import PARSED, body_of
 from holdfast.errors import Misuse, Unreachable
@@ -43,13 +45,13 @@ async def listen(
     session: OpenSession, stream: Any, hear: Hear | None, *, format: str = "", key: str = ""
 ) -> Entry:
     """Append what a stream brings: parts verbatim, usage and cost, in one go at its end."""
-    heard = Heard(format)
+    heard, shown = Heard(format), Masked(hear or nobody, session.secrets)
     entry = None
     try:
         async for piece in pieces(stream):
             for delta in heard.take(piece):
-                if hear:
-                    hear(delta)
+                shown(delta)
+        shown.rest()
     finally:
         reply = heard.close()
         if reply and (reply.message.parts or reply.stop != "aborted"):

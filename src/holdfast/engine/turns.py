@@ -184,6 +184,11 @@ class Turns:
         self._sent = {**self._sent, format: sent}
         self._tried = window
 
+    def begins(self, format: str) -> None:
+        """A request goes out now, be it once more: its time counts from here."""
+        sent = replace(self._sent[format], started=self._session.now())
+        self._sent = {**self._sent, format: sent}
+
     async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
         reply, found = read_reply(response, format)

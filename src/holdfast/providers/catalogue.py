@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -33,6 +34,9 @@ OUTPUT_SHARE = 4
 
 NEEDED = ("window", "output_limit", "tokenizer", "prices", "abilities")
 """What is named in `assumed` unless somebody has told it."""
+
+_CONVERTING = Lock()
+"""A type that msgspec learns in several threads at once ends the process."""
 
 MAKERS = ("anthropic", "openai", "google")
 """Whose models are listed when no name is given."""
@@ -155,4 +159,5 @@ def _finished(model: str, told: Told, sure: set[str]) -> Profile:
         "output_limit": output,
         "assumed": tuple(name for name in told.get("assumed", NEEDED) if name not in sure),
     }
-    return msgspec.convert(made, Profile, from_attributes=True)
+    with _CONVERTING:
+        return msgspec.convert(made, Profile, from_attributes=True)

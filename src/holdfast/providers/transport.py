@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from holdfast.core.limits import limit_in
@@ -103,6 +104,7 @@ class HttpTransport:
         self._url = base(told, key=bool(self._key), plain=plain)
         self._keys = tuple(filter(None, {self._key, *map(key_of, SERVICES)}))
         self._seconds = seconds
+        self._opening = Lock()
         self._client: Client | None = None
         self.limits: Limits | None = None
         """What the newest answer that spoke of limits said is left of them."""
@@ -189,18 +191,21 @@ class HttpTransport:
         return _Mask(self._keys).over(bytes(read))
 
     def _opened(self) -> Client:
-        if self._client is None:
-            try:
-                from httpx2 import Client
-            except ImportError as absent:
-                raise Misuse(
-                    "asking a provider needs httpx2; pip install 'holdfast[providers]'"
-                ) from absent
-            # A proxy of the environment is for the world outside; to it the key would be plain.
-            self._client = Client(
-                follow_redirects=False, timeout=self._seconds, trust_env=not is_private(self._url)
-            )
-        return self._client
+        """The one connection, though subtasks ask for it at the same time."""
+        with self._opening:
+            self._client = self._client or self._made()
+            return self._client
+
+    def _made(self) -> Client:
+        try:
+            from httpx2 import Client
+        except ImportError as absent:
+            raise Misuse(
+                "asking a provider needs httpx2; pip install 'holdfast[providers]'"
+            ) from absent
+        # A proxy of the environment is for the world outside; to it the key would be plain.
+        trusted = not is_private(self._url)
+        return Client(follow_redirects=False, timeout=self._seconds, trust_env=trusted)
 
     def close(self) -> None:
         if self._client is not None:
