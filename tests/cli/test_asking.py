@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.agent.tools import Toolbox
 from holdfast.cli.asking import question
+from holdfast.cli.diffing import diff
 from holdfast.model.message import ToolCall
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
@@ -55,8 +57,63 @@ def test_of_very_many_lines_it_is_said_how_many_are_not_shown() -> None:
     above, words, always = question(ToolCall("1", "shell", json.dumps({"command": command})), 80)
     assert (above[0], above[-1]) == ("  │ echo 0", "  │ echo 999")
     assert "[… 960 lines, 7,600 characters not shown" in above[20]
-    assert words == "  allow this shell? y / n "
+    assert words == "  allow this shell? y / n / v = view all "
     assert not always
+    told = question(ToolCall("1", "shell", json.dumps({"command": command})), 80, everything=True)
+    assert (len(told.above), told.always) == (1_000, True)
+
+
+def changed(tmp_path: Path, before: str, after: str, **named: Any) -> tuple[list[str], bool]:
+    """The rows of the diff of a write, and whether they are all."""
+    (tmp_path / "a.txt").write_bytes(before.encode())
+    call = ToolCall("1", "write", json.dumps({"path": "a.txt", "content": after}))
+    rows, whole = diff(call, Toolbox(str(tmp_path)), 80, **named)
+    return [row for row, _ in rows], whole
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rows"),
+    [
+        ("a\nb\n", "a\r\nb\n", ["  -a", "  +a␍", "   b", "  only the ends of lines change"]),
+        ("a\n", "a", ["  -a", "  +a", "  \\ no newline at the end",
+                     "  only the ends of lines change"]),
+        ("ab\n", "a\x0cb\n", ["  -ab", "  +a␌b"]),
+        ("a\nb\n", "a\x0cb\n", ["  -a", "  -b", "  +a␌b", "  only the ends of lines change"]),
+        ("a\nb\n", "a\u2028b\n", ["  -a", "  -b", "  +a<U+2028>b",
+                                   "  only the ends of lines change"]),
+        ("\ta\n", " a\n", ["  -    a", "  + a", "  only blanks and the ends of lines change"]),
+        ("", "x" * 100 + "\n", [f"  +{'x' * 77}", f"  ┊{'x' * 23}"]),
+    ],
+)  # fmt: skip
+def test_every_change_is_to_be_seen(
+    tmp_path: Path, before: str, after: str, rows: list[str]
+) -> None:
+    found, whole = changed(tmp_path, before, after)
+    assert found[1:] == rows
+    assert whole
+
+
+@pytest.mark.parametrize("many", [61, 3_000])
+def test_a_diff_that_is_not_whole_is_said_to_be_so(tmp_path: Path, many: int) -> None:
+    lines = "".join(f"line {n}\n" for n in range(many))
+    rows, whole = changed(tmp_path, "", lines)
+    assert not whole
+    assert len(rows) == 41
+    assert "lines of the diff not shown" in rows[20]
+    assert rows[-1] == f"  +line {many - 1}"
+    rows, whole = changed(tmp_path, "", lines, everything=True)
+    assert whole
+    assert f"  +line {many // 2}" in rows
+    call = ToolCall("1", "write", '{"path": "a.txt", "content": "x"}')
+    assert question(call, 80, seen=False)[1:] == (
+        "  allow write a.txt? y / n / v = view all ", False,
+    )  # fmt: skip
+
+
+def test_a_change_that_fails_is_told_to_fail(tmp_path: Path) -> None:
+    call = ToolCall("1", "edit", '{"path": "a.txt", "old": "x", "new": "y"}')
+    rows = diff(call, Toolbox(str(tmp_path)), 80).rows
+    assert [row for row, _ in rows] == ["  as things are this fails, and changes nothing"]
 
 
 def test_a_tool_without_fields_of_its_own_is_shown_with_all_it_says() -> None:
@@ -71,6 +128,9 @@ def test_in_the_chat(tmp_path: Path) -> None:
         answer(Ask("shell", {"command": "echo " + "word " * 30 + "\ntouch PWNED"})),
         answer(Ask("shell", {"command": lines})),
         answer(Ask("write", {"path": "setup.py", "content": "x", "command": "docs/a.md"})),
+        answer(Ask("write", {"path": "no content"})),
+        answer(Ask("write", {"path": "../out", "content": "x"})),
+        answer(Ask("write", {"path": "long", "content": lines})),
         answer("finished"),
     ])  # fmt: skip
     with StrictServer(lambda asked: next(answers)) as server:
@@ -89,6 +149,13 @@ def test_in_the_chat(tmp_path: Path) -> None:
             seen = talk.wait("allow write setup.py? y / n")
             assert "docs/a.md" not in seen
             assert seen.count("not allowed") == 2
+            talk.type("n")
+            seen = talk.wait("allow write long? y / n / v = view all")
+            assert seen.count("? y / n") == 4
+            assert "+echo 50" not in seen
+            talk.type("v")
+            seen = talk.wait("allow write long? y / n / a = always here")
+            assert "+echo 50" in seen
             talk.type("n")
             talk.wait("finished")
         finally:

@@ -184,7 +184,7 @@ class Agent:
         allowed: list[Placed] = []
         for place, call in calls:
             self._tell(Happening(kind="call", call=call))
-            if not self._there_is(call.name) or self.allows(call):
+            if not self._there_is(call.name) or self._fails(call) or self.allows(call):
                 allowed.append((place, call))
             else:
                 self._tell(Happening(kind="refused", call=call))
@@ -195,6 +195,14 @@ class Agent:
         for place, call in calls:
             self._tell(Happening(kind="result", call=call, result=results[place]))
         self._tell_problems()
+
+    def _fails(self, call: ToolCall) -> bool:
+        """Whether a call must fail by what it says, so that nobody need be asked about it."""
+        try:
+            self.toolbox.check(call.name, arguments(call.input))
+        except HoldfastError:
+            return True
+        return False
 
     def _do(self, calls: Sequence[Placed], results: dict[int, ToolResult]) -> None:
         """Make calls: one here, several in threads; what has come when it is interrupted stays."""

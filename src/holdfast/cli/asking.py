@@ -1,7 +1,8 @@
 """What somebody is asked to allow, shown whole: nothing is approved that was not to be seen.
 
 Short words stand in the question itself. Others stand above it, each line wrapped; of very many
-lines the head and the tail are shown and what is between is counted, and then there is no `always`.
+lines the head and the tail are shown and what is between is counted; then there is no `always`
+before somebody has viewed them all.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LINES = 40
 """No more lines of what is asked about are shown."""
 
 ENDING = "y / n / a = always here "
-ONCE = "y / n "
+ONCE = "y / n / v = view all "
 
 
 class Question(NamedTuple):
@@ -29,19 +30,21 @@ class Question(NamedTuple):
     always: bool
 
 
-def question(call: ToolCall, width: int) -> Question:
-    """How to ask for a call, on a terminal of so many columns."""
+def question(
+    call: ToolCall, width: int, *, seen: bool = True, everything: bool = False
+) -> Question:
+    """How to ask for a call, on a terminal of so many columns; `seen` says whether its diff was."""
     from rich.cells import cell_len
 
     name, text = neutral(call.name), neutral(_about(call))
-    short = f"  allow {name} {text}? {ENDING}"
+    short = f"  allow {name} {text}? {ENDING if seen else ONCE}"
     if cell_len(short) < width and not set(text) & {"\n", "\t"} and "  " not in text:
-        return Question((), short, True)
-    rows = _wrapped(text, max(width - 4, 8))
-    whole = len(rows) <= LINES
+        return Question((), short, seen)
+    rows = wrapped(text, max(width - 4, 8))
+    whole = everything or len(rows) <= LINES
     above = rows if whole else _ends(rows)
-    lead = f"  allow this {name}? {ENDING if whole else ONCE}"
-    return Question(tuple(f"  │ {row}" for row in above), lead, whole)
+    lead = f"  allow this {name}? {ENDING if whole and seen else ONCE}"
+    return Question(tuple(f"  │ {row}" for row in above), lead, whole and seen)
 
 
 def _about(call: ToolCall) -> str:
@@ -51,7 +54,7 @@ def _about(call: ToolCall) -> str:
     return " ".join(told) if call.name in FIELDS else str(call.input)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int) -> list[str]:
     """All of a text, in rows that a terminal does not break."""
     from rich.cells import chop_cells
 

@@ -48,15 +48,26 @@ class Screen:
 
     def may(self, call: ToolCall, toolbox: Toolbox) -> Leave:
         """Ask whether a call may be made, what it would change before it; silence is no."""
+        told, always = self._asked_about(call, toolbox)
+        if told == "v" and not always:
+            told, always = self._asked_about(call, toolbox, everything=True)
+        leave = _LEAVES.get(told, "no")
+        return "no" if leave == "always" and not always else leave
+
+    def _asked_about(
+        self, call: ToolCall, toolbox: Toolbox, *, everything: bool = False
+    ) -> tuple[str, bool]:
+        """What somebody answers when shown a call, and whether it could be for good."""
         from holdfast.cli.diffing import diff
 
-        for line, style in diff(call, toolbox):
+        width = self.console.width
+        rows, seen = diff(call, toolbox, width, everything=everything)
+        for line, style in rows:
             self.say(line, style)
-        above, words, always = question(call, self.console.width)
+        above, words, always = question(call, width, seen=seen, everything=everything)
         for line in above:
             self.say(line)
-        leave = _LEAVES.get(self.asked(words)[:1], "no")
-        return "no" if leave == "always" and not always else leave
+        return self.asked(words)[:1], always
 
     def asked(self, question: str) -> str:
         """What somebody answers to a question, in small letters; empty where nobody does."""

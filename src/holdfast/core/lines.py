@@ -30,7 +30,7 @@ class Lines(NamedTuple):
 
 def changed(before: str, after: str) -> Lines:
     """The lines that come and go between two states of a text."""
-    old, new = _between(before.splitlines(), after.splitlines())
+    old, new = between(before.splitlines(), after.splitlines())
     same = _in_order(old, new) if max(len(old), len(new)) <= LONG else _at_all(old, new)
     return Lines(len(new) - same, len(old) - same)
 
@@ -41,7 +41,7 @@ def told_in(answer: str) -> Lines:
     return Lines(int(found[1]), int(found[2])) if found else Lines()
 
 
-def _between(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+def between(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
     """Both sides without what they begin and end with alike."""
     first, most = 0, min(len(old), len(new))
     while first < most and old[first] == new[first]:
