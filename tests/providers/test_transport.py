@@ -362,3 +362,22 @@ def test_what_is_on_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.Mo
         assert asked(url) == b"{}"
     assert caught == []
     assert len(heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("openai", "openai-chat"), ("anthropic", "anthropic"), ("google", "gemini")],
+)
+def test_a_query_of_the_address_goes_along_with_every_request(name: str, format: str) -> None:
+    with playing(answering(404)) as (url, heard):
+        named = f"{url}/v1?api-version=1&b=2"
+        with (
+            closing(provider(name, format, key=KEY, url=named)) as ours,
+            pytest.raises(Rejected) as raised,
+        ):
+            drive(ours.begin(REQUESTS[format]))
+    path, _, query = heard[0][0].partition("?")
+    assert path.startswith("/v1/")
+    assert query.endswith("api-version=1&b=2")
+    assert query.count("?") == 0
+    assert "api-version" not in str(raised.value)

@@ -125,5 +125,8 @@ def _usual(env: Mapping[str, str]) -> str:
 
 def compatible(env: Mapping[str, str]) -> bool:
     """Whether OpenAI's address is another server's: what all of those know is Chat Completions."""
-    named = env.get("OPENAI_BASE_URL", "")
-    return bool(named) and urlsplit(named).hostname != "api.openai.com"
+    named = env.get("OPENAI_BASE_URL", "").strip()
+    try:
+        return bool(named) and urlsplit(named).hostname != "api.openai.com"
+    except ValueError:
+        return True  # whoever speaks to it says what is wrong with it

@@ -90,9 +90,9 @@ def _providers(told: Providers, env: Mapping[str, str]) -> Providers:
 def _secret(name: str, value: str) -> list[str]:
     """What of a variable is secret: all of it, and of headers what each of them says."""
     if not name.endswith("_HEADERS"):
-        return [value]
+        return [value.strip()]
     said = [header.partition("=")[2].strip() for header in value.split(",")]
-    return [value, *said, *(one.rpartition(" ")[2] for one in said)]
+    return [value.strip(), *said, *(one.rpartition(" ")[2] for one in said)]
 
 
 def policy_name(named: str) -> str:

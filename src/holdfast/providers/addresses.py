@@ -1,6 +1,7 @@
 """Where a provider is: its base URL, used as it is given, and whether a key may go there.
 
 Rule 1: a base URL means what it means to the provider's own SDK: paths are laid behind it.
+        What it asks for besides, its query, goes along with every path.
 Rule 2: a key goes nowhere in the clear, save to this machine or to a host that the user named.
 Rule 3: without a key plain HTTP reaches this machine and the private network, and nothing else.
 Rule 4: an address is told without what may be secret in it: names, passwords, queries.
@@ -41,6 +42,11 @@ def base(url: str, *, key: bool, plain: Collection[str] = ()) -> str:
                 "settings.toml"
             )
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def query_of(url: str) -> str:
+    """What of an address goes behind every path, as Azure's api-version does."""
+    return _parts(url).query
 
 
 def shown(url: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from holdfast.core.limits import limit_in
 from holdfast.core.ratelimits import limits_in
-from holdfast.core.secrets import MARK, SHORTEST
+from holdfast.core.secrets import MARK, SHORTEST, redact
 from holdfast.errors import (
     Denied,
     Garbled,
@@ -31,7 +31,7 @@ from holdfast.errors import (
 )
 from holdfast.model import wire
 from holdfast.model.limits import Limits
-from holdfast.providers.addresses import base, host_of, is_private, shown
+from holdfast.providers.addresses import base, host_of, is_private, query_of, shown
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
@@ -99,9 +99,9 @@ class HttpTransport:
         service = SERVICES[provider]
         self.provider = provider
         self._service = service
-        self._key = key or key_of(provider)
+        self._key = _sound(service, key.strip() or key_of(provider))
         told = url or os.environ.get(service.base) or service.url
-        self._url = base(told, key=bool(self._key), plain=plain)
+        self._url, self._query = base(told, key=bool(self._key), plain=plain), query_of(told)
         self._keys = tuple(filter(None, {self._key, *map(key_of, SERVICES)}))
         self._seconds = seconds
         self._opening = Lock()
@@ -132,7 +132,7 @@ class HttpTransport:
         client = self._ready()
         with self._mapped():
             sent = client.build_request(
-                "POST", f"{self._url}{path}", content=body, headers=self._told(headers)
+                "POST", self._at(path), content=body, headers=self._told(headers)
             )
             answer = client.send(sent, stream=True)
             self._note(answer.headers)
@@ -145,7 +145,12 @@ class HttpTransport:
         return HttpFlow(self.provider, answer, self._seconds, self._keys, self._url)
 
     def _mapped(self) -> AbstractContextManager[None]:
-        return _mapped(self.provider, self._seconds, self._url)
+        return _mapped(self.provider, self._seconds, self._url, self._keys)
+
+    def _at(self, path: str) -> str:
+        """Where a path is asked for; a query of the base goes along with each."""
+        more = f"{'&' if '?' in path else '?'}{self._query}" if self._query else ""
+        return f"{self._url}{path}{more}"
 
     def _failure(
         self, path: str, status: int, body: bytes, headers: Mapping[str, str]
@@ -174,7 +179,7 @@ class HttpTransport:
         self, client: Client, path: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes, Mapping[str, str]]:
         told = self._told(headers)
-        with client.stream("POST", f"{self._url}{path}", content=body, headers=told) as answer:
+        with client.stream("POST", self._at(path), content=body, headers=told) as answer:
             self._note(answer.headers)
             return answer.status_code, self._read(answer), answer.headers
 
@@ -232,13 +237,13 @@ class HttpFlow:
     ) -> None:
         self._provider, self._answer, self._seconds, self._url = provider, answer, seconds, url
         self._pieces = answer.iter_bytes()
-        self._mask = _Mask(keys)
+        self._keys, self._mask = keys, _Mask(keys)
         self._taken, self._end = 0, time.monotonic() + LONGEST
         self.headers: Mapping[str, str] = answer.headers
 
     async def read(self) -> bytes:
         """The next piece; empty at its end."""
-        with _mapped(self._provider, self._seconds, self._url):
+        with _mapped(self._provider, self._seconds, self._url, self._keys):
             while piece := next(self._pieces, b""):
                 self._bound(len(piece))
                 if clean := self._mask.over(piece, more=True):
@@ -263,7 +268,9 @@ class _Mask:
     """Takes our keys out of what is answered: who reflects what was asked must not spread it."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
-        self._keys = [key.encode() for key in keys if len(key) >= SHORTEST]
+        self._keys = [
+            key.encode("utf-8", "surrogateescape") for key in keys if len(key) >= SHORTEST
+        ]
         self._held = b""
 
     def over(self, piece: bytes, *, more: bool = False) -> bytes:
@@ -283,7 +290,7 @@ def _begun(text: bytes, key: bytes) -> int:
 
 
 @contextmanager
-def _mapped(provider: str, seconds: float, url: str) -> Iterator[None]:
+def _mapped(provider: str, seconds: float, url: str, keys: Sequence[str]) -> Iterator[None]:
     """What the network does, said once as what to do about it."""
     import httpx2
 
@@ -294,16 +301,33 @@ def _mapped(provider: str, seconds: float, url: str) -> Iterator[None]:
         raise Unreachable(
             f"{where} did not answer within {seconds:g} s; try again", provider=provider
         ) from late
+    except httpx2.LocalProtocolError:  # its words quote the header that it refuses
+        raise Unreachable(
+            f"{where} was not asked: HTTP does not allow what a header says; check the key",
+            provider=provider,
+        ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as failed:
         do = "see that it runs" if is_private(url) else "check the network"
         raise Unreachable(
-            f"{where} cannot be reached: {failed}; {do}, then try again", provider=provider
+            f"{where} cannot be reached: {redact(str(failed), keys)}; {do}, then try again",
+            provider=provider,
         ) from failed
 
 
 def key_of(provider: str) -> str:
     """The key that the environment holds for a provider; empty where it holds none."""
-    return next(filter(None, map(os.environ.get, SERVICES[provider].keys)), "")
+    told = (os.environ.get(name, "").strip() for name in SERVICES[provider].keys)
+    return next(filter(None, told), "")
+
+
+def _sound(service: Service, key: str) -> str:
+    """A key, if a header can hold it; what it is, is not told."""
+    if key.isascii() and key.isprintable():
+        return key
+    raise Misuse(
+        f"the key in {service.keys[0]} has characters that no key has (control characters, or "
+        "others than ASCII); set it afresh"
+    )
 
 
 def failure(
