@@ -179,3 +179,26 @@ def test_what_is_asked_again_is_timed_afresh(hf: Holdfast) -> None:
     last, first = drive(s.store.calls.newest(s.id, 2))
     assert (first.outcome, last.outcome) == ("failed", "done")
     assert first.started <= first.ended < last.started <= last.ended
+
+
+@pytest.mark.parametrize(
+    ("said", "most"),
+    [
+        ("input length and `max_tokens` exceed context limit: 1219 + {0} > 16000", 16_000),
+        ("max_tokens: {0} > 8192, which is the maximum allowed number of output tokens", 8_192),
+    ],
+)
+def test_a_reply_that_may_be_too_long_is_asked_for_shorter(
+    hf: Holdfast, said: str, most: int
+) -> None:
+    def script(asked: Any) -> Any:
+        asks = asked.body["max_tokens"]
+        return answer(status=400, error=said.format(asks)) if asks > most else answer("Fine.")
+
+    with StrictServer(script) as server:
+        s = session(hf, "anthropic")
+        drive(s.user("hello"))
+        assert spoken(s, server, "anthropic").body.text == "Fine."
+        drive(s.user("and again"))
+        assert spoken(s, server, "anthropic").body.text == "Fine."
+        assert len(server.asked) == 3

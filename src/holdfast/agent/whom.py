@@ -88,9 +88,18 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
     if model == SMALL:
         return Whom(model, "embedded", "openai-chat")
     name = catalogue().profile(model).provider
-    if name not in FORMATS or name == "openai":
+    if name not in FORMATS or name == "openai" or _routed(model, name, env):
         return Whom(model, "openai", _wire(model, env))
     return Whom(model, name, FORMATS[name])
+
+
+def _routed(model: str, name: str, env: Mapping[str, str]) -> bool:
+    """Whether the server at OPENAI_BASE_URL is asked for a model of somebody else.
+
+    It is for a name as routers write it, and where its maker's own key is not there.
+    """
+    keyed = any(env.get(key, "").strip() for key in KEYS[name])
+    return compatible(env) and ("/" in model or not keyed)
 
 
 def _wire(model: str, env: Mapping[str, str]) -> str:

@@ -24,7 +24,8 @@ from holdfast.model.profile import Profile
 from holdfast.model.span import OPEN
 from holdfast.model.window import Block
 
-Action = Literal["unseal", "without pictures", "calls as text", "shorter", "shorter prompt"]
+Action = Literal["unseal", "without pictures", "calls as text", "shorter", "shorter prompt",
+                 "shorter reply"]  # fmt: skip
 
 LESS = 0.8
 """How much of what was too long is sent next time, where nobody says how much fits."""
@@ -42,6 +43,7 @@ _SEALS: Action = "unseal"
 _PICTURES: Action = "without pictures"
 _WINDOW: Action = "shorter"
 _PROMPT: Action = "shorter prompt"
+_REPLY: Action = "shorter reply"
 
 LADDER = (_SEALS, _PICTURES, _CALLS)
 """What is tried after what, when a remedy did not help."""
@@ -68,9 +70,10 @@ _WORDS: tuple[tuple[str, Action, str], ...] = (
     ("G2", _CALLS, r"function call turn comes immediately after"),
     ("G3", _CALLS, r"missing a `?thought_?signature"),
     ("G5", _SEALS, r"(invalid|corrupted) thought.?signature|thought signature is not valid"),
+    ("output", _REPLY, r"max_tokens: \d+ > \d+, which is the maximum allowed number of output"),
     ("overflow", "shorter", r"prompt is too long|maximum context length|context_length_exceeded"),
     ("overflow", "shorter", r"exceeds the maximum number of tokens|input is too long"),
-    ("overflow", "shorter", r"exceeds? the (available )?context"),
+    ("overflow", "shorter", r"exceeds? (the )?(available )?context"),
 )
 
 _KNOWN = tuple(
@@ -114,6 +117,14 @@ def shortened(rule: str, told: int | None, sent: int, profile: Profile) -> Repai
     return Repair(rule=rule, action=_PROMPT, limit=limit, model=profile.name)
 
 
+def briefer(rule: str, message: str, profile: Profile) -> Repair | None:
+    """The longest reply that may be asked for from now on, where that is news."""
+    told = re.search(r"max_tokens: \d+ > (\d{1,9})\b", message)
+    if told is None or not 0 < int(told[1]) < profile.output_limit:
+        return None
+    return Repair(rule=rule, action=_REPLY, limit=int(told[1]), model=profile.name)
+
+
 def limits(repair: Repair, model: str) -> bool:
     """Whether a repair limits what a model is sent."""
     return bool(repair.limit) and repair.model.lower() == model.lower()
@@ -129,6 +140,9 @@ def limited(profile: Profile, repairs: Iterable[Repair]) -> Profile:
             known = tuple(name for name in profile.assumed if name != "window")
             prompt = min(profile.input_limit, window)
             profile = replace(profile, window=window, input_limit=prompt, assumed=known)
+        elif repair.action == _REPLY:
+            reply = min(profile.output_limit, repair.limit)
+            profile = replace(profile, output_limit=reply)
         else:
             prompt = min(profile.input_limit or profile.window, repair.limit)
             profile = replace(profile, input_limit=prompt)

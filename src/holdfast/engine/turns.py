@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.core.limits import limit_in
 from holdfast.core.price import cost
-from holdfast.core.refusal import Remedy, further, limited, limits, remedy, shortened
+from holdfast.core.refusal import Remedy, briefer, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
 from holdfast.engine import caps, deferring, surround
 from holdfast.engine.applying import apply
@@ -206,6 +206,9 @@ class Turns:
         tried = await self._in_vain()
         if cure.action == "shorter":
             made = await self._shorter(cure, limit_in(message), tried)
+        elif cure.action == "shorter reply":
+            sent = self._tried.profile.name if self._tried else self._session.info.model
+            made = briefer(cure.rule, message, await self._profile(sent))
         else:
             blocks = self._tried.blocks if self._tried else None
             made = further(cure, provider, [repair for _, repair in tried], blocks)

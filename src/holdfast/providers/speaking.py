@@ -39,11 +39,17 @@ def posted(request: dict[str, Any], format: str) -> Posted:
     if format == "gemini":
         return Posted(f"/v1beta/{gemini_path(request, stream=True)}", rest(request), {})
     if format == "openai-responses":
-        return Posted("/responses", request | {"stream": True}, {})
+        return Posted("/responses", request | _named(request) | {"stream": True}, {})
     if format == "openai-chat":
         told = {"stream": True, "stream_options": {"include_usage": True}}
-        return Posted("/chat/completions", request | told, {})
+        return Posted("/chat/completions", request | _named(request) | told, {})
     raise Misuse(f"nobody here is spoken to in {format!r}")
+
+
+def _named(request: dict[str, Any]) -> dict[str, str]:
+    """A model as OpenRouter itself calls it; `openrouter/auto` is a name of its own."""
+    bare = str(request["model"]).removeprefix("openrouter/")
+    return {"model": bare} if "/" in bare else {}
 
 
 class HttpProvider:
