@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import re
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from holdfast.model.window import BudgetSnapshot
 
 GROUPS = ("day", "model", "session", "project", "cause")
+
+BEFORE = {"today": 0, "yesterday": 1}
+BACK = re.compile(r"[0-9]{1,4}[dw]")
+"""So many days or weeks before today."""
 
 
 @click.command()
@@ -78,12 +83,16 @@ def times(since: str, until: str) -> dict[str, int]:
 
 
 def _day(word: str) -> Any:
+    """The beginning of a day: by its date, or so long before today."""
     from holdfast.errors import Misuse
 
+    if word in BEFORE or BACK.fullmatch(word):
+        ago = BEFORE[word] if word in BEFORE else int(word[:-1]) * (7 if word[-1] == "w" else 1)
+        return datetime.combine(datetime.now().date(), time()) - timedelta(days=ago)  # noqa: DTZ005
     try:
         return datetime.strptime(word, "%Y-%m-%d") if word else None  # noqa: DTZ007 - local
     except ValueError:
-        raise Misuse(f"{word!r} is no day; write it as 2026-03-31") from None
+        raise Misuse(f"{word!r} is no day; write it as 2026-03-31, yesterday, 7d or 2w") from None
 
 
 def _value(one: Costs, by: str) -> dict[str, Any]:

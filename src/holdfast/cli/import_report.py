@@ -71,9 +71,11 @@ class Report:
 
         reports = self._reports
         unchanged = sum(one.unchanged for one in reports)
+        copies = sum(bool(one.copy_of) for one in reports)
         facts = (
             many(len(reports), "file"),
             f"{unchanged:,} unchanged" if unchanged else "",
+            f"{many(copies, 'copy', 'copies')} handed over that did not go on" if copies else "",
             many(len({id for one in self._worth for id in one.sessions}), "session"),
             f"{many(sum(one.entries for one in reports), 'entry', 'entries')} new",
             many(sum(one.compactions for one in reports), "compaction"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_left
 from itertools import takewhile
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,7 +78,9 @@ def named_project(hf: Holdfast, name: str) -> str:
 
 def short_project(session: Session) -> str:
     """A project by the last part of its path."""
-    return os.path.basename(session.project.rstrip("/"))
+    name = os.path.basename(session.project.rstrip("/"))
+    windows = re.match(r"[A-Za-z]:\\|\\\\", name)
+    return PureWindowsPath(name).name or name if windows else name
 
 
 def as_value(session: Session) -> dict[str, Any]:

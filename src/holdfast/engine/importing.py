@@ -131,8 +131,16 @@ class Importing:
         report.sessions, report.beside = made, material.beside(look)
         return _ended(report)
 
-    async def _begun(self, begun: Begun, sessions: dict[str, Ingest], report: Imported) -> Ingest:
-        """The session that goes on, or one that begins: it may belong to any before it."""
+    async def _begun(
+        self, begun: Begun, sessions: dict[str, Ingest], report: Imported
+    ) -> Ingest | None:
+        """The session that goes on, or one that begins: it may belong to any before it.
+
+        None for a copy of one that is here, as long as it says nothing else.
+        """
+        if begun.copy_of and not begun.grown and await self._parent(begun.copy_of):
+            report.copy_of = begun.copy_of
+            return None
         if begun.native not in sessions:
             for one in sessions.values():
                 await one.exist()
@@ -208,7 +216,9 @@ _TELL: dict[type, Callable[[Ingest, Any], Any]] = {
 
 
 def _ended(report: Imported) -> Imported:
-    if not report.sessions and report.kept:
+    if report.copy_of:
+        report.kept = {}
+    elif not report.sessions and report.kept:
         nothing = "no conversation is in it; its records stay where they are"
         _trouble(report, Problem(nothing, severity="notice"))
     return report

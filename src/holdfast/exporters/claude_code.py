@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from holdfast.exporters.native import Live, lines, named, nothing, uuid, when
+from holdfast.exporters.native import Live, lines, named, nothing, origin, uuid, when
 from holdfast.model.portable import Fidelity
 
 NAME = "claude-code"
@@ -36,7 +36,7 @@ def session_file(directory: str, id: str) -> str:
 def export(live: Live, fidelity: Fidelity) -> bytes:
     """The lines of the session's file; the last says what they carry, which Claude Code skips."""
     told = {"type": "holdfast-export", "sessionId": named(live, NAME),
-            "fidelity": to_builtins(fidelity)}  # fmt: skip
+            **origin(live), "fidelity": to_builtins(fidelity)}  # fmt: skip
     return lines([*_chained(live), told])
 
 

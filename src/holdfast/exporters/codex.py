@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from holdfast.exporters.native import Live, lines, named, nothing, uuid, when
+from holdfast.exporters.native import Live, lines, named, nothing, origin, uuid, when
 from holdfast.model.portable import Fidelity
 
 NAME = "codex"
@@ -32,7 +32,7 @@ def export(live: Live, fidelity: Fidelity) -> bytes:
 
     Whom it asks is not named: Codex would refuse to go on with anybody else.
     """
-    told = _record("holdfast_export", {"fidelity": to_builtins(fidelity)})
+    told = _record("holdfast_export", {**origin(live), "fidelity": to_builtins(fidelity)})
     records = [
         {"timestamp": when(live.now + number), **record}
         for number, record in enumerate([*_records(live), told])

@@ -47,6 +47,11 @@ def named(live: Live, program: str) -> str:
     return uuid(program, live.session, live.head)
 
 
+def origin(live: Live) -> dict[str, Any]:
+    """Whose copy it is: by that it is known when it comes back."""
+    return {"session": live.session, "head": live.head, "title": live.title}
+
+
 def when(milliseconds: int) -> str:
     """A time as programs write it."""
     moment = datetime.fromtimestamp(milliseconds // 1000, UTC)

@@ -54,5 +54,7 @@ class Imported(Struct, omit_defaults=True, kw_only=True):
     """How many there were in all."""
     beside: tuple[str, ...] = ()
     """Files and directories that were read, or looked for, besides it."""
+    copy_of: str = ""
+    """The session here that it is a copy of, handed over and not gone on: nothing is imported."""
     kept: dict[str, int] = {}
     """How many records of each kind have no place in the model and were kept as they are."""

@@ -33,6 +33,10 @@ class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
     model: str = ""
     parent: str = ""
     """The session it does a part of the work of, by its native id."""
+    copy_of: str = ""
+    """The session of ours that was handed over as this one, where it is such a copy."""
+    grown: bool = True
+    """Whether such a copy has gone on."""
 
 
 class Said(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.importers.claude_code.compactions import AGENT
 from holdfast.importers.claude_code.strand import Strand
+from holdfast.importers.handed import copied
 from holdfast.importers.jsonl import UNREADABLE, Found, decode, milliseconds, records
 from holdfast.model.told import Begun, Kept, Noted, Problem, Titled, Told
 from holdfast.ports import Material
@@ -20,13 +21,16 @@ KNOWN = frozenset(
     user assistant system summary file-history-snapshot file-history-delta queue-operation progress
     attachment last-prompt custom-title ai-title agent-name mode permission-mode pr-link
     worktree-state relocated started result frame-link bridge-session atis-latch tools-used
-    cost-state api-request api-request-shape api-request-blob
+    cost-state api-request api-request-shape api-request-blob holdfast-export
     """.split()  # noqa: SIM905
 )
 """The kinds of record that are known, whether or not they have a place in the model."""
 
 EARLY = 1_000
 """How many records may come before the first that says where the session is."""
+
+OURS = "8"
+"""The version of the ids of sessions that we have handed over; Claude Code makes others."""
 
 _TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"))
 
@@ -139,12 +143,16 @@ class Reading:
 
     def _begin(self, found: Found, native: str, parent: str) -> Strand:
         title = self._description() if parent else ""
+        ours = not parent and found.text("sessionId")[14:15] == OURS
+        copy = copied(self._material) if ours else None
         self._begun[native] = Begun(
             native=native,
             created=milliseconds(found.fields.get("timestamp")),
             directory=found.text("cwd"),
             title=f"subtask: {title or 'a part of the work'}" if parent else "",
             parent=parent,
+            copy_of=copy.session if copy else "",
+            grown=copy is None or copy.grown,
         )
         strand = Strand(native, self._sidecar) if self._strands else self._lead
         strand.native = native

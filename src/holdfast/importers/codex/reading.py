@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from holdfast.importers.codex.records import AGENT, Item, count, item, table, text
 from holdfast.importers.codex.talk import Talk
 from holdfast.importers.codex.usage import Meter
+from holdfast.importers.handed import copied
 from holdfast.importers.jsonl import Found, milliseconds, records
 from holdfast.model.log import Trigger
 from holdfast.model.told import Begun, Kept, Problem, Titled, Told
@@ -77,12 +78,16 @@ class Reading:
         self._time = self._time or created
         self._copied = self._time if parent or meta.get("forked_from_id") else 0
         role = text(meta.get("agent_nickname")) or text(meta.get("agent_role"))
+        copy = copied(self._material) if meta.get("originator") == "holdfast" else None
+        own = copy.title if copy else ""
         yield Begun(
             native=native,
             created=created,
             directory=text(meta.get("cwd")),
-            title=f"subtask: {role or 'a part of the work'}" if parent else "",
+            title=f"subtask: {role or 'a part of the work'}" if parent else own,
             parent=parent,
+            copy_of=copy.session if copy else "",
+            grown=copy is None or copy.grown,
         )
         yield from self._before
         if meta.get("history_base"):

@@ -45,7 +45,7 @@ KINDS = frozenset(
     """
     session_meta turn_context response_item event_msg compacted world_state state
     inter_agent_communication inter_agent_communication_metadata security_risk_score
-    token_usage_record
+    token_usage_record holdfast_export
     """.split()  # noqa: SIM905
 )
 
