@@ -11,6 +11,7 @@ from rich.text import Text
 
 import holdfast
 from holdfast.model.message import Role, ToolCall, ToolResult, tool
+from holdfast.testing.factories import append, start
 from tests.cli.running import run, values
 
 command = import_module("holdfast.cli.search")  # the package has the command under that name
@@ -79,7 +80,6 @@ def test_every_filter_can_be_given(worked: str, tmp_path: Path) -> None:
     assert seqs("--path", "reef.py") == [3]
     assert seqs("--project", tmp_path.name) == [1, 3, 4]
     assert seqs("--project", "elsewhere") == []
-    assert seqs("--agent", "codex") == []
     assert seqs("--model", "opus") == []
     assert seqs("--until", "2020-01-01") == []
     assert seqs("--since", "2020-01-01") == [1, 3, 4]
@@ -88,6 +88,20 @@ def test_every_filter_can_be_given(worked: str, tmp_path: Path) -> None:
     refused = run("search", "walrus", "--path", "/")
     assert refused.exit_code == 1
     assert "names no path" in refused.stderr
+
+
+def test_an_agent_that_nothing_is_from_is_refused_with_those_there_are(worked: str) -> None:
+    assert "nothing is imported yet" in run("search", "walrus", "--agent", "codex").stderr
+    with holdfast.open() as hf:
+        for agent in ("codex", "claude-code"):
+            append(hf.engine.store, start(hf.engine.store, agent=agent), f"a walrus of {agent}")
+    (found,) = values("search", "walrus", "--agent", "Codex")
+    assert found["agent"] == "codex"
+    refused = run("search", "walrus", "--agent", "codec")
+    assert refused.exit_code == 1
+    said = " ".join(refused.stderr.split())
+    assert "did you mean codex?" in said
+    assert "claude-code, codex" in said
 
 
 def test_pages_are_numbered_and_one_can_be_opened(worked: str) -> None:

@@ -179,3 +179,11 @@ def test_numbers_are_rounded_to_three_digits() -> None:
     told = {0: "0", 9_999: "9,999", 10_000: "10.0k", 99_940: "99.9k", 99_960: "100k",
             999_499: "999k", 999_600: "1.0M", 84_191_791: "84.2M"}  # fmt: skip
     assert {value: rounded(value) for value in told} == told
+
+
+def test_a_day_that_nothing_was_said_since_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    filled(path)
+    assert run("--store", str(path), "stats", "--since", "2090-01-01").stdout == (
+        "Nothing was said since 2090-01-01.\n"
+    )

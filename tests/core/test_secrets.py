@@ -189,3 +189,11 @@ def test_no_value_survives(before: str, after: str, secrets: list[str]) -> None:
 def test_a_text_part_keeps_its_other_fields() -> None:
     body = Message("user", (Text(SECRET, scaffold="s"),))
     assert redacted(body, [SECRET]) == Message("user", (Text("[redacted]", scaffold="s"),))
+
+
+def test_a_part_that_had_to_be_changed_loses_its_seal() -> None:
+    thought = Reasoning(f"key {SECRET}", Seal("anthropic", b'{"signature": "x"}'))
+    (changed,) = redacted(assistant(thought), [SECRET]).parts  # type: ignore[union-attr]
+    assert changed == Reasoning("key [redacted]")
+    whole = assistant(Reasoning("no key", thought.seal))
+    assert redacted(whole, [SECRET]) is whole

@@ -26,9 +26,10 @@ MODEL = "m"
 class Told:
     """A session, entry by entry."""
 
-    def __init__(self, since: int = 0, **fields: Any) -> None:
+    def __init__(self, since: int = 0, largest: int = 0, **fields: Any) -> None:
         self.session = Session(id="s", created=0, model=MODEL, head=1_000, updated=1_000, **fields)
-        self.looking = Looking(self.session, {"m": 1_000, "other": 500}.__getitem__, since)
+        windows = {"m": 1_000, "other": 500, "large": 1_000_000, "large[1m]": 1_000_000}
+        self.looking = Looking(self.session, windows.__getitem__, since, largest)
         self.seq = 0
 
     def add(self, body: Body, *counts: int, model: str = "", created: int = 0) -> int:
@@ -147,3 +148,25 @@ def test_sums_of_calls() -> None:
     assert (made.usage.prompt, made.usage.output) == (240, 5)
     assert made.hit_rate == 100 / 240
     assert Tally("nothing").stats().hit_rate is None
+
+
+def _window(model: str, before: int, window: int = 0, largest: int = 0, agent: str = "") -> int:
+    told = Told(largest=largest, agent=agent)
+    told.add(assistant("said"), 5, model=model)
+    told.add(Summary(covers=EVERYTHING, text="s", tokens_before=before, window=window))
+    (compaction,) = told.stats()[model].compactions
+    return compaction.window
+
+
+def test_a_window_is_as_large_as_its_program_said() -> None:
+    assert _window("large", 240_000, window=258_400, agent="codex") == 258_400
+    assert _window("large", 240_000, agent="codex") == 1_000_000
+
+
+def test_claude_code_uses_a_part_of_a_larger_window_unless_it_is_seen_to_use_more() -> None:
+    assert _window("large", 160_000, agent="claude-code") == 200_000
+    assert _window("m", 900, agent="claude-code") == 1_000
+    assert _window("large", 160_000, agent="claude-code", largest=300_000) == 1_000_000
+    assert _window("large", 300_000, agent="claude-code") == 1_000_000
+    assert _window("large[1m]", 160_000, agent="claude-code") == 1_000_000
+    assert _window("large", 160_000) == 1_000_000

@@ -80,6 +80,21 @@ def test_an_imported_session_is_one_too(format: str, hf: Holdfast, tmp_path: Pat
     assert "What is left?" in str(server.asked[-1].body)
 
 
+@pytest.mark.parametrize("format", ["anthropic", "claude-code"])
+def test_a_thought_that_is_masked_is_not_exported_as_signed(format: str, hf: Holdfast) -> None:
+    session = hf.session(model="claude-sonnet-4-6")
+    session.user("Mend the roof.")
+    signed = seal("anthropic", b'{"signature":"c2lnbmVk"}', "claude-sonnet-4-6")
+    key = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7"
+    for thought, call in ((f"The key is {key}", "1"), ("No key", "2")):
+        session.append(assistant(Reasoning(thought, signed), ToolCall(call, "shell", "{}")))
+        session.tool_result(call, "done", name="shell")
+    made = exported(session, format).decode()
+    assert made.count("c2lnbmVk") == 1
+    assert "No key" in made
+    assert key not in made
+
+
 def test_the_model_is_the_session_s_own_where_it_speaks_the_format(hf: Holdfast) -> None:
     session = roof(hf, "claude-opus-4-6")
     models = [json.loads(exported(session, format))["model"] for format in FORMATS]

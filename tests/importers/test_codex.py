@@ -74,6 +74,12 @@ class TestOld(ImporterContract):
         return path
 
 
+def test_the_window_is_as_large_as_codex_says(hf: Holdfast, tmp_path: Path) -> None:
+    bring(hf, story().write(tmp_path / "p"))
+    (stats,) = hf.stats("agent")
+    assert [one.window for one in stats.compactions] == [258_400]
+
+
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:
     (report,) = bring(hf, story().write(tmp_path / "p"))
     assert (report.compactions, report.calls, report.troubles) == (1, 3, 0)

@@ -47,6 +47,8 @@ def stats(asked: Asked, by: str, since: str, picture: str) -> None:
     if asked.json:
         for one in found:
             emit(value(one, by))
+    elif not found and since:
+        say(f"Nothing was said since {since}.")
     elif not found:
         say("No session is there yet; holdfast import brings those of other agents.")
     else:

@@ -113,7 +113,8 @@ def redact(text: str, secrets: Sequence[str], mark: str = MARK) -> str:
 def redacted(body: Body, secrets: Sequence[str]) -> Body:
     """The body without these values in any of its text and bytes; itself where none occurs.
 
-    Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
+    Sealed bytes that had to be changed no longer match their hash, so they are never echoed; a
+    part that had to be changed loses its seal, which vouched for it as it was.
     """
     forms = _forms(tuple(secrets))
     cleaning = Cleaning(partial(_redact, forms=forms), partial(_redact_bytes, forms=forms))
@@ -123,7 +124,7 @@ def redacted(body: Body, secrets: Sequence[str]) -> Body:
 def masked(value: T) -> T:
     """The value with all in it masked that looks like a secret; itself where nothing does.
 
-    Sealed bytes that had to be changed no longer match their hash, so they are never echoed.
+    Sealed bytes and parts that had to be changed are no longer vouched for, as above.
     """
     return _scrub(value, _MASKING)
 
@@ -203,6 +204,8 @@ def _struct(value: Struct, clean: Cleaning) -> Struct:
         old = getattr(value, name)
         if (new := _scrub(old, clean)) is not old:
             changes[name] = new
+    if changes.keys() - {"seal"} and isinstance(getattr(value, "seal", None), Seal):
+        changes["seal"] = None
     if isinstance(value, (Seal, Opaque)) and "data" in changes:
         changes["hash"] = value.hash or sha256(value.data).hexdigest()
     return replace(value, **changes) if changes else value

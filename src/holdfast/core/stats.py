@@ -5,7 +5,9 @@ Rule 1: entries are fed in order, and weigh what they were estimated at when the
 Rule 2: what fills a window is looked at when it is compacted; of a session that never was, at its
         end. A tool fills it with what it is asked and what it answers.
 Rule 3: a file is read again where the same part of it was read before in the same session.
-Rule 4: what a fork shares with its parent fills its window, and is counted with the parent alone.
+Rule 4: a window is as large as its program said; where it said nothing, as the model's is, or as
+        much of that as the program is known to use.
+Rule 5: what a fork shares with its parent fills its window, and is counted with the parent alone.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ from holdfast.model.span import Span, normal
 MOST_FILES = 20
 """Of so many files it is told how often they were read again."""
 
+
+HELD = {"claude-code": 200_000}
+"""So much of a larger window a program uses, unless a call of the session took more."""
 
 _KINDS: dict[type[Part], str] = {
     Reasoning: "thinking",
@@ -107,9 +112,13 @@ class Seen(Struct):
 class Looking:
     """One session, entry by entry; `seen` is what was found of it by model."""
 
-    def __init__(self, session: Session, window: Callable[[str], int], since: int = 0) -> None:
+    def __init__(
+        self, session: Session, window: Callable[[str], int], since: int = 0, largest: int = 0
+    ) -> None:
+        """`largest` is how much the largest call of the session took."""
         self.seen: dict[str, Seen] = {}
         self._session, self._window, self._since = session, window, since
+        self._largest = largest
         self._model = session.model
         self._seqs, self._ordinals, self._tokens, self._sources = (array("q") for _ in range(4))
         self._names: dict[str, int] = {}
@@ -180,16 +189,23 @@ class Looking:
         if self._counts(entry.seq, entry.created):
             filled = self._filling(body.folded, entry.seq)
             self._own.filled += filled
+            tokens = body.tokens_before or filled.total()
             self._own.compactions.append(
                 Compaction(
                     session=self._session.id, seq=entry.seq, created=entry.created,
                     model=self._model, trigger=body.trigger,
-                    tokens=body.tokens_before or filled.total(),
-                    window=self._window(self._model) if self._model else 0,
+                    tokens=tokens, window=body.window or self._room(tokens),
                 )
             )  # fmt: skip
         self._summaries[entry.seq] = estimate(body.text)
         self._markers.clear()
+
+    def _room(self, tokens: int) -> int:
+        """How much fits in a window that held so many tokens; 0 where nobody knows."""
+        known = self._window(self._model) if self._model else 0
+        held = HELD.get(self._session.agent, 0)
+        more = "[1m]" in self._model.lower() or max(self._largest, tokens) > held
+        return known if more else min(known or held, held)
 
     def _filling(self, folded: Folded, end: int) -> Counter[str]:
         """What fills the window that some markers leave, by where it comes from."""

@@ -200,6 +200,7 @@ class Exporting:
                 instructions=given.sections.get("instructions", ""),
                 memory=given.sections.get("memory", ""),
             )  # fmt: skip
+        made.window = replace(made.window, blocks=self._clean(made.blocks))
         return made, await session.view()
 
     async def _chosen(self, format: str) -> str:

@@ -135,7 +135,7 @@ class Ingest:
         bare = Summary(
             covers=(Span(1, 1),), text=text, trigger=told.trigger, model=told.model,
             step="import" if text else EXTRACTED, policy=self._agent,
-            tokens_before=told.before, tokens_after=told.after,
+            tokens_before=told.before, tokens_after=told.after, window=told.window,
         )  # fmt: skip
         print = printed(bare, told.created, told.native)
         seq = await self._trail.known(print, told.native)

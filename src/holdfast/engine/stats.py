@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal
 
-from holdfast.core.stats import Looking, Seen, Stats, Tally
+from holdfast.core.stats import HELD, Looking, Seen, Stats, Tally
 from holdfast.engine import load
 from holdfast.model.log import Session
 from holdfast.model.reply import Spent
@@ -44,12 +44,23 @@ async def _looked(engine: Engine, session: Session, since: int) -> dict[str, See
         profile = engine.catalogue.profile(model)
         return profile.input_limit or profile.window
 
-    looking = Looking(session, window, since)
+    looking = Looking(session, window, since, await _largest(engine, session))
     async for page in load.pages(engine.store.log, session.id, EVERYTHING):
         for entry in page:
             looking.feed(entry)
     looking.finish()
     return looking.seen
+
+
+async def _largest(engine: Engine, session: Session) -> int:
+    """How much the largest call of a session took, where that tells how large its window is."""
+    largest, after = 0, ""
+    while session.agent in HELD and (
+        page := await engine.store.calls.calls(session.id, after=after)
+    ):
+        largest = max(largest, *(call.usage.prompt for call in page))
+        after = page[-1].id
+    return largest
 
 
 def _add(

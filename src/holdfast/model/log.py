@@ -103,6 +103,8 @@ class Summary(
     model: str = ""
     tokens_before: int = 0
     tokens_after: int = 0
+    window: int = 0
+    """How much fitted in the window, where the program that made it said so."""
     cost: int = 0
     """What making it cost, in billionths of a US dollar."""
     ledger: str = ""
@@ -284,20 +286,10 @@ class Draft(Struct, frozen=True, omit_defaults=True, kw_only=True):
         counts = self.counts
         counts = counts if len(counts) == parts else (*counts, *[0] * parts)[:parts]
         return Entry(
-            id=self.id,
-            session=session,
-            seq=seq,
-            body=self.body,
-            created=self.created,
-            completed=self.completed,
-            parent=self.parent,
-            provider=self.provider,
-            model=self.model,
-            request=self.request,
-            key=key,
-            counts=counts,
-            native=self.native,
-        )
+            id=self.id, session=session, seq=seq, body=self.body, created=self.created,
+            completed=self.completed, parent=self.parent, provider=self.provider, model=self.model,
+            request=self.request, key=key, counts=counts, native=self.native,
+        )  # fmt: skip
 
 
 class Entry(Struct, frozen=True, omit_defaults=True, kw_only=True):

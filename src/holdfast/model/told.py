@@ -70,6 +70,8 @@ class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     before: int = 0
     after: int = 0
     """The tokens before and after, as far as they are told."""
+    window: int = 0
+    """How many the window holds, where it is told."""
     kept: tuple[str, ...] = ()
     """What stays visible word for word, by native ids."""
     opaque: tuple[Part, ...] = ()

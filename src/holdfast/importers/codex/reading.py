@@ -108,7 +108,8 @@ class Reading:
         if one.kind == "response_item":
             yield from self._talk.respond(one.payload, one.time, one)
         elif one.kind == "compacted":
-            yield from self._talk.compact(one, self._trigger(), self._meter.last)
+            meter = self._meter
+            yield from self._talk.compact(one, self._trigger(), meter.last, meter.window)
         elif one.kind == "inter_agent_communication" and one.text("content"):
             payload = {"type": "agent_message", "content": one.text("content")}
             yield Kept(one.whole)

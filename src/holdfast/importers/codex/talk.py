@@ -246,7 +246,7 @@ class Talk:
         elif source:
             yield Kept(source.whole)
 
-    def compact(self, item: Item, trigger: Trigger, before: int) -> Iterator[Told]:
+    def compact(self, item: Item, trigger: Trigger, before: int, window: int = 0) -> Iterator[Told]:
         """The past is replaced."""
         yield from self.close()
         said, history = item.text("message"), item.payload.get("replacement_history")
@@ -266,7 +266,7 @@ class Talk:
         self._compaction = Compacted(
             text=said, created=item.time, native=str(self._number), trigger=trigger, before=before,
             model=self.model, provider=self.provider, kept=tuple(sorted(kept, key=int)),
-            opaque=tuple(sealed), records=(item.whole,),
+            opaque=tuple(sealed), records=(item.whole,), window=window,
         )  # fmt: skip
 
     def _sorted_out(
