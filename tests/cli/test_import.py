@@ -61,6 +61,20 @@ def test_a_report_tells_every_problem_with_its_line(tmp_path: Path) -> None:
     assert report["kept"]["progress"] == 1
 
 
+def test_files_and_their_problems_are_told_in_order_beneath_a_heading(tmp_path: Path) -> None:
+    names = ("a/deep/one.jsonl", "b.jsonl")
+    for name in names:
+        file = tmp_path / "p" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        made = story().write(tmp_path / "made").read_text().replace(SESSION, name[0] * 8)
+        file.write_text(made + '{"type": "half\n')
+    told = run("import", str(tmp_path / "p")).stdout.splitlines()
+    heading = told.index("Problems")
+    for part in (told[:heading], told[heading:]):
+        found = [line for line in part if ".jsonl" in line]
+        assert [name in line for name, line in zip(names, found, strict=True)] == [True, True]
+
+
 def test_what_is_no_transcript_is_named_with_why(tmp_path: Path) -> None:
     place = tmp_path / "p"
     story().write(place)

@@ -42,7 +42,8 @@ class Report:
         screen = console()
         self._width = screen.width if screen.is_terminal else 0
         self._reports = reports
-        self._worth = [one for one in reports if one.entries or one.troubles]
+        worth = [one for one in reports if one.entries or one.troubles]
+        self._worth = sorted(worth, key=lambda one: one.path)
         self._others = others
         paths = [one.path for one in (*self._worth, *others)]
         self._common = common(paths) if self._width else ""
@@ -122,8 +123,11 @@ class Report:
         yield "problems", lambda one: number(one.troubles) if one.troubles else NOTHING
 
     def _problems(self) -> None:
+        """Every problem beneath a heading, by file."""
         from holdfast.cli.terminal import one_line, say
 
+        if any(one.troubles for one in self._worth):
+            say("Problems", "bold")
         for report in self._worth:
             name = self._named(report.path)
             for one in report.problems[:SHOWN]:

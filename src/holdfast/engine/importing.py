@@ -219,7 +219,7 @@ def _ended(report: Imported) -> Imported:
     if report.copy_of:
         report.kept = {}
     elif not report.sessions and report.kept:
-        nothing = "no conversation is in it; its records stay where they are"
+        nothing = "it holds no conversation: nothing of it was imported"
         _trouble(report, Problem(nothing, severity="notice"))
     return report
 
