@@ -27,6 +27,7 @@ from holdfast.model.message import (
     ToolResult,
 )
 from holdfast.testing.contracts import ImporterContract
+from tests.exporters.carried import exported
 from tests.importers.looking import bring, calls_of, log, only, parts, words
 from tests.importers.rollouts import CONTEXT, MODEL, THREAD, Rollout, said, story, thought
 
@@ -78,6 +79,12 @@ def test_the_window_is_as_large_as_codex_says(hf: Holdfast, tmp_path: Path) -> N
     bring(hf, story().write(tmp_path / "p"))
     (stats,) = hf.stats("agent")
     assert [one.window for one in stats.compactions] == [258_400]
+
+
+def test_the_boundary_of_a_compaction_has_an_id_and_no_number(hf: Holdfast, tmp_path: Path) -> None:
+    bring(hf, story().write(tmp_path / "p"))
+    (boundary,) = json.loads(exported(only(hf)))["compaction"]["boundaries"]
+    assert not boundary["uuid"].isdecimal()
 
 
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:

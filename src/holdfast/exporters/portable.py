@@ -113,7 +113,7 @@ class Portable:
                 body, gone = entry.body, tuple(self._replaced(entry.seq, entry.body))
                 yield Boundary(
                     after_message_index=self._upto(entry.seq),
-                    uuid=entry.native or entry.id,
+                    uuid=entry.id if entry.native.isdecimal() else entry.native or entry.id,
                     trigger=body.trigger,
                     pre_tokens=body.tokens_before or None,
                     post_tokens=body.tokens_after or None,
