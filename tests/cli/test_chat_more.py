@@ -106,10 +106,10 @@ def test_a_conversation_too_short_for_a_summary(begin: Begin) -> None:
     talk.wait("All right.")
     asked = len(begin.server.asked)  # type: ignore[attr-defined]
     steps = {
-        "/compact": "nothing was done; /compact force makes one all the same",
-        "/compact force": "error: ",
-        "/undo": "there is no compaction to undo",
-        "/redo": "nothing that was undone",
+        "/compact": "nothing was done",
+        "/compact force": "/context",
+        "/undo": "to undo; /compact makes one",
+        "/redo": "/undo undoes",
         "/pin never touch vendor": "pinned: it is in every window",
         "/unpin never": "no longer pinned",
         "/unpin": "nothing is pinned",
@@ -119,6 +119,51 @@ def test_a_conversation_too_short_for_a_summary(begin: Begin) -> None:
         talk.wait(shown)
         if typed == "/compact":
             assert len(begin.server.asked) == asked  # type: ignore[attr-defined]
+
+
+def test_what_is_typed_alone_says_what_there_is(begin: Begin, tmp_path: Path) -> None:
+    talk = begin()
+    (talk.work / "notes.py").write_text("x = 1\n")
+    for typed, shown in {
+        "/add": "no file is in the chat; /add PATH brings one",
+        "/add note.py": "did you mean notes.py?",
+        "/add nowhere/note.py": "there is no directory nowhere here",
+        "/add notes.py": "notes.py is in the chat, about ",
+        "/policy": "or the path of a file",
+        "/recall": "/recall HANDLE brings something back",
+        "/resume": "/resume ID goes on with one",
+        "/help": "Alt-Enter",
+    }.items():
+        talk.type(typed)
+        talk.wait(shown)
+    assert "Errno" not in talk.screen()
+    talk.type("/drop")
+    talk.wait("\nnotes.py\n")
+    with holdfast.open(tmp_path / "log.db") as hf:
+        (one,) = hf.sessions()
+    assert f"{one.id} " not in talk.screen(), "ids are short"
+    talk.wait(f"{one.id[:6]}")
+    talk.wait(" · work · claude-sonnet-4-6")
+
+
+def test_the_model_that_was_asked_for_is_there_again(
+    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = begin()
+    talk.type("hello")
+    talk.wait("All right.")
+    talk.type("/model claude-haiku-4-5")
+    talk.wait("from here on claude-haiku-4-5")
+    talk.press("C-d")
+    talk.wait("goes on")
+    assert [one["model"] for one in sessions(tmp_path, monkeypatch)] == ["claude-haiku-4-5"]
+    assert [one["model"] for one in values("context")] == ["claude-haiku-4-5"]
+    talk.run("chat", "-c")
+    talk.wait("holdfast · claude-haiku-4-5 ·")
+    talk.type("hello again")
+    talk.wait("All right.", 1)
+    asked = begin.server.asked  # type: ignore[attr-defined]
+    assert "So far claude-sonnet-4-6 has led" in str(asked[-1].body)
 
 
 def test_a_change_is_seen_before_it_is_allowed(begin: Begin) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.agent.whom import led
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import AssumedModel, OverBudget
 from holdfast.model.log import Switch
 from holdfast.model.message import Text, assistant
+from holdfast.model.window import SectionName
 from tests.engine.test_window import REPLIES, REPLY
 from tests.properties.histories import FORMATS, opened
 
@@ -135,3 +137,55 @@ def test_a_fork_and_a_second_writer_know_who_leads() -> None:
         for other in (hf.session(s.id), s.fork()):
             assert len(told(other.window(model="second"))) == 1
             assert switches(other) == ["second"]
+
+
+def test_who_is_asked_for_goes_on_and_is_told_so_at_the_next_turn() -> None:
+    with opened(200_000) as hf:
+        s = begun(hf.session(model="first"))
+        s.set_model("second")
+        assert s.info.model == "second"
+        assert led(hf.session(s.id)) == "second"
+        assert s.explain_now().model == "second"
+        (words,) = told(s.window(model="second"))
+        assert "So far first has led" in words
+        s.set_model("second")
+        assert switches(s) == ["first", "second"]
+
+
+def test_who_is_asked_for_and_taken_back_leaves_nothing_to_tell() -> None:
+    with opened(200_000) as hf:
+        s = begun(hf.session(model="first"))
+        s.set_model("second")
+        s.set_model("first")
+        assert told(s.window(model="first")) == []
+        fresh = hf.session(model="first")
+        fresh.set_model("second")
+        assert (fresh.info.head, led(fresh)) == (0, "second")
+
+
+def test_what_was_made_for_a_larger_window_gives_way_to_what_is_made_for_this_one() -> None:
+    large = "".join(f"file {n}: what it holds\n" for n in range(5_000))
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model="gpt-5")
+        s.user("one")
+        s.window(sources=[Outline(large)]).request("anthropic")
+        s.reply(REPLY)
+        s.user("two")
+        assert s.window(sources=[Outline(large)]).sections["repo_map"] > 10_000
+        made = s.window(model="smollm2-135m", sources=[Outline(large)])
+        assert made.over == 0
+        assert made.sections["repo_map"] < 2_500
+        made.request("openai-chat")
+        s.reply(REPLIES["openai-chat"])
+        assert s.explain().matches
+
+
+class Outline:
+    name = "outline"
+    section: SectionName = "repo_map"
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def text(self, allowance: int) -> str:
+        return self._text

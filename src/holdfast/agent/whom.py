@@ -111,10 +111,10 @@ def _wire(model: str, env: Mapping[str, str]) -> str:
 
 
 def led(session: BlockingSession) -> str:
-    """The model that a session was last led by."""
-    from holdfast.engine.surround import led_by
+    """The model that goes on with a session: who was asked for last, else who has led it."""
+    from holdfast.engine.surround import in_use
 
-    return drive(led_by(session.store.log, session.view()))
+    return drive(in_use(session.store.log, session.view()))
 
 
 def _usual(env: Mapping[str, str]) -> str:

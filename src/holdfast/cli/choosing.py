@@ -22,6 +22,9 @@ def choose(talk: Conversation, name: str) -> None:
         _list(talk)
     elif _meant(talk, name):
         talk.speak_to(whom(name))
+        session = talk.agent.session
+        if "window" not in session.catalogue.profile(name).assumed:
+            session.set_model(name)  # whoever opens it again goes on with whom was asked for
         talk.screen.say(f"from here on {talk.whom.model}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import Asked, common, find, session_or_last
 
 if TYPE_CHECKING:
     from holdfast.core.explain import Absence, Difference, Line
@@ -41,7 +41,7 @@ NO_MODEL = (
 
 
 @click.command()
-@session_argument
+@session_or_last
 @click.option("-m", "--model", metavar="MODEL", default="", help="As it would be for this model.")
 @common
 def context(asked: Asked, session: str, model: str) -> None:
@@ -68,7 +68,7 @@ def context(asked: Asked, session: str, model: str) -> None:
 
 
 @click.command()
-@session_argument
+@session_or_last
 @click.option("--entry", metavar="ENTRY", default="",
               help="The reply whose call is explained, or an entry that is missing.")  # fmt: skip
 @click.option("--against", metavar="ENTRY", default="",

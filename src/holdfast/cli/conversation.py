@@ -12,7 +12,7 @@ from holdfast.cli.opening import how_to_go_on, in_advance, in_words
 from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.terminated import told_to_end
-from holdfast.cli.wording import size
+from holdfast.cli.wording import in_chat, size
 from holdfast.model.caps import Caps
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Conversation:
                 self._worked(self.agent.go_on)
         except HoldfastError as error:
             self.screen.rest()
-            self.screen.say(f"error: {neutral(str(error))}", "red")
+            self.screen.say(f"error: {neutral(in_chat(str(error)))}", "red")
         finally:
             self.screen.rest()
 

@@ -221,7 +221,7 @@ _MARKERS: dict[type, Callable[[Any], tuple[str, ...]]] = {
     log.Rewind: lambda m: (f"goes on from {m.to}", m.reason),
     log.Checkpoint: lambda m: (f"before {m.prompt}" if m.prompt else "", m.label),
     log.Context: lambda m: (", ".join(m.sections),),
-    log.Switch: lambda m: (m.model, f"policy {m.policy}" if m.policy else ""),
+    log.Switch: lambda m: (m.wanted or m.model, f"policy {m.policy}" if m.policy else ""),
     log.Repair: lambda m: (m.rule, m.owner, m.reason),
     log.Records: lambda m: (many(len(m.records), "record"), _kinds(m.records)),
     log.Damaged: lambda m: (m.reason or "what stood here cannot be read",),

@@ -99,6 +99,9 @@ def completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[Co
 
 session_argument = click.argument("session", shell_complete=completed)
 
+session_or_last = click.argument("session", default=LAST, shell_complete=completed)
+"""For commands that only look: without a name, the session that changed last."""
+
 
 def find(hf: Holdfast, name: str) -> Session:
     """The session of an id, of an unambiguous beginning of one, or the last that changed."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import Asked, common, find, session_or_last
 
 if TYPE_CHECKING:
     from holdfast.cli.describing import Piece
@@ -23,7 +23,7 @@ MOST, SCREENFUL = 200, 50
 
 
 @click.command()
-@session_argument
+@session_or_last
 @click.option(
     "--all", "whole", is_flag=True, help="The whole log, markers and covered entries too."
 )

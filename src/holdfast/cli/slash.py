@@ -6,10 +6,11 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.cli.bringing import add, drop, read
 from holdfast.cli.choosing import choose
 from holdfast.cli.cost import worked
 from holdfast.cli.terminal import fitted, neutral
-from holdfast.cli.wording import many
+from holdfast.cli.wording import in_chat, many
 
 if TYPE_CHECKING:
     from holdfast.cli.conversation import Conversation
@@ -20,6 +21,10 @@ LITTLE = 1_000
 
 FORCE = "force"
 """What is typed behind /compact to have a summary all the same."""
+
+
+LISTED = 8
+"""So many sessions are listed."""
 
 
 class Slash(NamedTuple):
@@ -43,14 +48,15 @@ def slash(talk: Conversation, text: str) -> bool:
     try:
         return command.act(talk, rest.strip()) is not False
     except (HoldfastError, OSError) as error:
-        talk.screen.say(f"error: {neutral(str(error))}", "red")
+        talk.screen.say(f"error: {neutral(in_chat(str(error)))}", "red")
         return True
 
 
 def _help(talk: Conversation, rest: str) -> None:
     for name, one in SLASH.items():
         talk.screen.say(f"/{name:<9} {one.about}")
-    talk.screen.say("!COMMAND   run a shell command, and let the model know of it")
+    for typed, about in BESIDES.items():
+        talk.screen.say(f"{typed:<10} {about}")
 
 
 def _context(talk: Conversation, rest: str) -> None:
@@ -91,7 +97,7 @@ def _too_short(talk: Conversation) -> str:
         return ""
     return (
         f"what was said takes about {many(said, 'token')}, and a summary would take as many, so "
-        f"nothing was done; /compact {FORCE} makes one all the same"
+        "nothing was done"
     )
 
 
@@ -133,7 +139,10 @@ def _cost_of_subtasks(talk: Conversation) -> None:
 
 def _policy(talk: Conversation, rest: str) -> None:
     if not rest:
+        from holdfast.engine.plugins import policies
+
         talk.screen.say(f"{talk.agent.session.info.policy}; /policy NAME takes another")
+        talk.screen.say(f"  {', '.join(policies())}, or the path of a file", "dim")
         return
     talk.agent.session.set_policy(rest)
     talk.screen.say(f"managed by {rest} from here on")
@@ -163,6 +172,12 @@ def _unpin(talk: Conversation, rest: str) -> None:
 
 
 def _recall(talk: Conversation, rest: str) -> None:
+    if not rest:
+        talk.screen.say(
+            "/recall HANDLE brings something back: #12 is an entry, and what was cleared names "
+            "its own handle"
+        )
+        return
     found = talk.agent.session.recall(rest)
     talk.screen.console.print(neutral(found.text), markup=False, highlight=False)
 
@@ -170,7 +185,9 @@ def _recall(talk: Conversation, rest: str) -> None:
 def _resume(talk: Conversation, rest: str) -> None:
     from holdfast.agent.subtask import is_subtask
     from holdfast.agent.whom import led, whom
+    from holdfast.cli.listing import short_project, shortened
     from holdfast.cli.opening import in_advance, in_words, loaded
+    from holdfast.engine.costs import day_of
 
     if rest:
         session = talk.opener.again(rest)
@@ -180,27 +197,15 @@ def _resume(talk: Conversation, rest: str) -> None:
         if ahead := in_advance(brought):
             talk.screen.say(ahead, "yellow")
         return
-    whole = [one for one in talk.hf.sessions(limit=24) if not is_subtask(one)]
-    for one in whole[:8]:
-        talk.screen.say(f"{one.id}  {fitted(one.title or talk.hf.opening(one), 48)}")
-
-
-def _add(talk: Conversation, rest: str) -> None:
-    _bring(talk, rest, read_only=False)
-
-
-def _read(talk: Conversation, rest: str) -> None:
-    _bring(talk, rest, read_only=True)
-
-
-def _bring(talk: Conversation, rest: str, *, read_only: bool) -> None:
-    files = talk.agent.files
-    for path in rest.split():
-        tokens = files.add(path, read_only=read_only)
-        talk.screen.say(f"{path} is in the chat, about {tokens:,} tokens")
-    if not rest:
-        for path, only in files.named():
-            talk.screen.say(f"{path}{' (read-only)' if only else ''}")
+    found = talk.hf.sessions(limit=LISTED * 3)
+    whole = [one for one in found if not is_subtask(one)]
+    ids = shortened(talk.hf, [one.id for one in whole[:LISTED]])
+    for one in whole[:LISTED]:
+        words = fitted(one.title or talk.hf.opening(one), 32)
+        told = (ids[one.id], day_of(one.updated), short_project(one), one.model, words)
+        talk.screen.say(fitted(" · ".join(filter(None, told)), talk.screen.console.width - 1))
+    more = "; there are more: `holdfast sessions` lists them" if len(whole) > LISTED else ""
+    talk.screen.say(f"/resume ID goes on with one{more}", "dim")
 
 
 def _map(talk: Conversation, rest: str) -> None:
@@ -220,12 +225,6 @@ def _map(talk: Conversation, rest: str) -> None:
     talk.screen.say("/map anew makes it afresh", "dim")
 
 
-def _drop(talk: Conversation, rest: str) -> None:
-    for path in rest.split():
-        gone = talk.agent.files.drop(path)
-        talk.screen.say(f"{path} is {'out of' if gone else 'not in'} the chat")
-
-
 def _clear(talk: Conversation, rest: str) -> None:
     info = talk.agent.session.info
     talk.take(talk.opener.new(talk.whom.model, info.policy, info.directory), talk.whom)
@@ -239,7 +238,7 @@ def _exit(talk: Conversation, rest: str) -> bool:
 SLASH: dict[str, Slash] = {
     "help": Slash("this list", _help),
     "context": Slash("what fills the window", _context),
-    "compact": Slash("tell the conversation in a summary; say what to dwell on", _compact),
+    "compact": Slash("tell it in a summary; say what to dwell on, or force", _compact),
     "undo": Slash("take the last compaction back", _undo),
     "redo": Slash("do the compaction again that was taken back", _redo),
     "cost": Slash("what it has cost so far", _cost),
@@ -248,11 +247,18 @@ SLASH: dict[str, Slash] = {
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
     "unpin": Slash("let something go that was pinned", _unpin),
     "recall": Slash("bring something back by its handle", _recall),
-    "add": Slash("bring files into the chat, to be changed", _add),
-    "read": Slash("bring files into the chat, to be read only", _read),
-    "drop": Slash("take files out of the chat", _drop),
-    "map": Slash("the map of the repository as the model has it", _map),
+    "add": Slash("bring files into the chat, to be changed; without a name, which are there", add),
+    "read": Slash("bring files into the chat, to be read only", read),
+    "drop": Slash("take files out of the chat", drop),
+    "map": Slash("the map of the repository as the model has it; anew makes it afresh", _map),
     "resume": Slash("other sessions, or go on with one", _resume),
     "clear": Slash("begin a new session", _clear),
     "exit": Slash("leave", _exit),
 }
+
+BESIDES = {
+    "!COMMAND": "run a shell command, and let the model know of it",
+    "a path": "of a picture, in what is said, takes the picture along",
+    "Alt-Enter": "begin another line; a backslash at the end does so too",
+}
+"""What else can be typed."""

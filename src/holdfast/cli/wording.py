@@ -122,3 +122,8 @@ def path(place: str) -> str:
     home = os.path.expanduser("~")
     inside = place == home or place.startswith(home.rstrip(os.sep) + os.sep)
     return f"~{place[len(home.rstrip(os.sep)) :]}" if inside and home != os.sep else place
+
+
+def in_chat(words: str) -> str:
+    """The same words where commands of the shell are typed with a slash."""
+    return re.sub(r"`holdfast (compact|undo|redo|context|recall)`", r"/\1", words)

@@ -16,7 +16,7 @@ OUTPUT_SHARE = 4
 """The output reserve is at most this part of the window: a quarter."""
 
 SMALLEST_SHARE = 4
-"""A slice's lower bound is at most this part of what remains."""
+"""A slice's lower bound, and a map that is alone, is at most this part of what remains."""
 
 
 def budget(
@@ -32,7 +32,7 @@ def budget(
         margin=margin,
         room=room,
         system=fixed,
-        repo_map=_repo_map(left, profile.window, config) * _times(config, files),
+        repo_map=_repo_map(left, profile.window, config, files=files),
         memory=_slice(left, left, config.memory_fraction, 0, config.memory_max, config),
         pins=int(left * config.pins_fraction),
         chat_files=left // 2,
@@ -69,14 +69,13 @@ def _slice(
     return clamp(whole * fraction, floor, most)
 
 
-def _repo_map(left: int, window: int, config: BudgetConfig) -> int:
+def _repo_map(left: int, window: int, config: BudgetConfig, *, files: bool) -> int:
+    """With no files in the chat the map takes more, but no more than its part of a small window."""
     whole = window if config.repo_map_of == "window" else left
     least, most = config.repo_map_min, config.repo_map_max
-    return _slice(left, whole, config.repo_map_fraction, least, most, config)
-
-
-def _times(config: BudgetConfig, files: bool) -> int:
-    return 1 if files else config.repo_map_without_files
+    usual = _slice(left, whole, config.repo_map_fraction, least, most, config)
+    many = usual * (1 if files else config.repo_map_without_files)
+    return max(usual, min(many, left // SMALLEST_SHARE)) if config.slices_shrink else many
 
 
 def _history(left: int, window: int, config: BudgetConfig) -> int:

@@ -60,7 +60,7 @@ async def given_now(session: OpenSession, model: str = "") -> Given:
     newest = await newest_call(session)
     given = await given_of(session, newest) if newest and newest.given else surround.Given()
     view = await session.view()
-    led = await surround.led_by(session.store.log, view)
+    led = await surround.in_use(session.store.log, view)
     since = newest is None or newest.head < view.folded.switch  # another policy may hold since
     shown = await surround.snapshot(session.store.log, session.id, view.folded.context)
     return replace(

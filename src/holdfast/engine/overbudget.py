@@ -31,11 +31,25 @@ def floor_error(window: Window, room: int = 0) -> OverBudget:
     room = room or window.budget.room
     worth = _worth(room, window.budget.room)
     items = largest((*window.blocks, *map(_as_block, window.tools)))
-    names = ", ".join(f"{item.source} ({round(item.tokens * worth):,})" for item in items)
+    names = ", ".join(f"{_called(item)} ({round(item.tokens * worth):,})" for item in items)
     return OverBudget(
         f"{round(window.tokens.tokens * worth):,} tokens do not fit the {room:,} of "
-        f"{window.model}: the largest are {names}"
+        f"{window.model}: the largest are {names}; use a model with a larger window (-m MODEL, in "
+        "a chat /model NAME), take files out of the chat (/drop), or begin a new session (/clear)"
     )
+
+
+CALLED = {
+    "repo_map": "the map of the repository",
+    "read_only_files": "the files that are read only",
+    "chat_files": "the files in the chat",
+    "summary": "the summary of what was said",
+}
+"""What some sections are called where somebody reads of them."""
+
+
+def _called(item: Block) -> str:
+    return CALLED.get(item.section, item.source)
 
 
 def _worth(room: int, estimated: int) -> float:

@@ -5,6 +5,7 @@ Markers may be pretended, so that what would happen can be shown with nothing wr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 
 from holdfast.core.assemble import Seen, Surroundings, assemble, breakpoints, shortages
 from holdfast.core.budget import budget as allot
+from holdfast.core.budget import room_of
 from holdfast.core.count import weigh_body
-from holdfast.core.estimate import recurring
+from holdfast.core.estimate import estimate, recurring
 from holdfast.core.fold import fold
 from holdfast.core.refusal import cured
 from holdfast.core.repair import Limits, Repaired, repair
@@ -122,19 +124,27 @@ class Scene:
 
     async def around(self, folded: Folded) -> tuple[Surroundings, Budget]:
         """What surrounds the conversation, and the budget that leaves it; the same each time."""
-        named = (folded.base, folded.pins)
+        named = (folded.base, folded.context, folded.pins)
         if named not in self._surroundings:
             self._surroundings = {named: await self._surround(folded)}
         return self._surroundings[named]
 
     async def _surround(self, folded: Folded) -> tuple[Surroundings, Budget]:
         shown = await self._snapshot(folded.base)
+        if shown and folded.context != folded.base and self._outgrown(shown):
+            shown = await self._snapshot(folded.context)
         base = self.given.sections if shown is None else shown
         pins = await surround.pinned(self.log, self.session.id, folded) if folded.pins else []
         around = surround.surroundings(self.given, base, pins)
         system = recurring(around.system) + around.tools_tokens
         files = bool(around.chat_files)
         return around, allot(self.profile, self.policy.budget, system, files=files)
+
+    def _outgrown(self, sections: Mapping[str, str]) -> bool:
+        """Whether sections were made for a larger window: they fill more than half of this one."""
+        return (
+            sum(map(estimate, sections.values())) > room_of(self.profile, self.policy.budget)[2] / 2
+        )
 
     async def floor(self, view: View, around: Surroundings, budget: Budget) -> Window:
         """What is in the window whatever leaves: everything but the conversation."""

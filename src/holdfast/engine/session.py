@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         speaking,
         status,
         streaming,
+        surround,
         turns,
         warming,
     )
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from holdfast.engine.window import PreparedWindow
 else:  # what prepares and explains windows is most of the engine, and waits for the first turn
     stepping = later("holdfast.core.ledger.stepping")
+    surround = later("holdfast.engine.surround")
     deferring, explaining = later("holdfast.engine.deferring"), later("holdfast.engine.explaining")
     foreseeing = later("holdfast.engine.foreseeing")
     ledgers, pinning = later("holdfast.engine.ledgers"), later("holdfast.engine.pinning")
@@ -232,7 +234,10 @@ class OpenSession(Purse):
 
     async def set_model(self, name: str) -> Session:
         """Have it led by another model, where none is named for a window."""
-        return await self._set(Changes(model=text(name, "a model")))
+        name = text(name, "a model")
+        if marker := await surround.wanted(self.store.log, await self.view(), name):
+            await self.append_all(marker)
+        return await self._set(Changes(model=name))
 
     def user(self, text: str, *media: Media, key: str = "") -> Coroutine[Any, Any, Entry]:
         """Append what the user said; durable when it returns."""

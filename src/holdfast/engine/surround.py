@@ -188,13 +188,32 @@ def news(
 
 async def led_by(log: Log, view: View) -> str:
     """The model that a conversation was last prepared for; empty where nobody has said."""
+    found = await _switch(log, view)
+    return found.model if found else view.session.model
+
+
+async def in_use(log: Log, view: View) -> str:
+    """The model that goes on with a conversation: who was asked for, else who has led it."""
+    found = await _switch(log, view)
+    return found.wanted or found.model if found else view.session.model
+
+
+async def wanted(log: Log, view: View, model: str) -> tuple[Body, ...]:
+    """What to append because another model is asked for, which nothing is prepared for yet."""
+    if not view.last or model.lower() == (await in_use(log, view)).lower():
+        return ()
+    return (Switch(model=await led_by(log, view), wanted=model),)
+
+
+async def _switch(log: Log, view: View) -> Switch | None:
+    """The newest change of the model."""
     before, limit = view.folded.switch + 1, 1
     while before > 1 and (page := await log.markers(view.session.id, before=before, limit=limit)):
         for entry in reversed(page):
-            if isinstance(entry.body, Switch) and entry.body.model:
-                return entry.body.model
+            if isinstance(entry.body, Switch) and (entry.body.model or entry.body.wanted):
+                return entry.body
         before, limit = page[0].seq, limit * 2  # it was a change of policy only
-    return view.session.model
+    return None
 
 
 async def switched(log: Log, view: View, model: str) -> tuple[Body, ...]:

@@ -170,7 +170,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     Unpin: lambda body: body.pin,
     Rewind: lambda body: f"goes on from #{body.to} {body.reason}".rstrip(),
     Checkpoint: lambda body: body.label or f"before #{body.prompt}",
-    Switch: lambda body: f"goes on with {body.model or body.policy}",
+    Switch: lambda body: f"goes on with {body.wanted or body.model or body.policy}",
     Repair: lambda body: f"{body.rule} {body.action} {body.reason}".strip(),
     Undo: lambda body: f"#{body.marker} no longer counts",
     Redo: lambda body: f"#{body.marker} counts again",

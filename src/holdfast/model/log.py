@@ -40,7 +40,6 @@ class Pinned(Struct, frozen=True, omit_defaults=True):
     id: str
     """The id of the marker that pinned it; unpinning names this."""
     seq: int = 0
-    """The pinned entry, where an entry is pinned."""
     fact: str = ""
     path: str = ""
     at: int = 0
@@ -190,10 +189,11 @@ class Context(
 
 
 class Switch(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="switch"):
-    """The conversation goes on with another model or policy."""
+    """The conversation goes on with another model or policy; `wanted` is told at its turn."""
 
     model: str = ""
     policy: str = ""
+    wanted: str = ""
 
 
 class Repair(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="repair"):
