@@ -20,9 +20,9 @@ from holdfast.core.fold import fold, step
 from holdfast.core.secrets import redacted
 from holdfast.core.sound import sound
 from holdfast.engine import load
+from holdfast.engine.identity import session_id
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.prints import of_entry
-from holdfast.engine.trail import session_id
 from holdfast.errors import Corrupt, Misuse, Unknown
 from holdfast.model.log import (
     Body,

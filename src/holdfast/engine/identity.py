@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from hashlib import blake2b
 from secrets import randbits
 
 from holdfast.ports import Clock
@@ -63,3 +64,9 @@ def written(number: int) -> str:
 def _spelt(number: int, letters: int) -> str:
     shifts = range(5 * letters - 10, -1, -10)
     return "".join([_PAIRS[number >> shift & 1023] for shift in shifts])
+
+
+def session_id(agent: str, native: str, *more: str) -> str:
+    """The id that a session of some program always has here."""
+    told = "\0".join((agent, native, *more)).encode("utf-8", "surrogatepass")
+    return written(int.from_bytes(blake2b(told, digest_size=16).digest()))

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.bringing import bring
 from holdfast.engine.carrying import carry
 from holdfast.engine.finding import Source
+from holdfast.engine.identity import session_id
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer
 from holdfast.engine.readied import Readied
-from holdfast.engine.trail import session_id
 from holdfast.engine.workers import workers
 from holdfast.errors import Conflict, HoldfastError, Misuse, Unknown, Unsafe
 from holdfast.files import Root
@@ -58,6 +58,9 @@ WRITTEN = 1.0
 DOWN = "ses_"
 """How names begin that count down: the session that another belongs to sorts behind it."""
 
+GROWING = "growing"
+"""How a source looks of which not all was imported: no file looks so."""
+
 TRIES = 3
 """How often a source is begun again because somebody else writes the same session."""
 
@@ -75,7 +78,7 @@ class Importing:
         self._engine, self._source, self._bounds = engine, source, bounds
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
-        self._careful = False
+        self._careful = self._foreign = False
 
     async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
         """Import what is new; with `again` also where the source looks as it did.
@@ -109,6 +112,7 @@ class Importing:
         if not again and material.same(looked):
             report.unchanged, report.beside = True, material.beside(looked)
             return report
+        self._foreign = not looked
         growing = material.growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
@@ -125,9 +129,9 @@ class Importing:
         brought = [one for each in sessions.values() if (one := await each.finish())]
         made = tuple(dict.fromkeys([*carried, *(one.session for one in brought)]))
         look = material.look()
-        whole = Whole(name=material.path, look=look, sessions=made)
+        whole = Whole(name=material.path, look=GROWING if growing else look, sessions=made)
         if made:
-            await bring(self._engine, *brought, sources=() if growing else (whole,))
+            await bring(self._engine, *brought, sources=(whole,))
         report.sessions, report.beside = made, material.beside(look)
         return _ended(report)
 
@@ -150,7 +154,8 @@ class Importing:
     async def _begin(self, begun: Begun, report: Imported) -> Ingest:
         agent = self._importer.name
         parent = await self._parent(session_id(agent, begun.parent)) if begun.parent else ""
-        made = Ingest(self._engine, agent, begun, parent, report, careful=self._careful)
+        made = Ingest(self._engine, agent, begun, parent, report, careful=self._careful,
+                      foreign=self._foreign)  # fmt: skip
         await made.open()
         return made
 

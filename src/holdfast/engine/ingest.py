@@ -12,8 +12,9 @@ from holdfast.core.secrets import redact, redacted
 from holdfast.core.sound import sound
 from holdfast.core.transcript import earlier
 from holdfast.engine.bringing import TOLD
+from holdfast.engine.identity import session_id
 from holdfast.engine.prints import EXTRACTED, of_record, printed
-from holdfast.engine.trail import Trail, session_id
+from holdfast.engine.trail import Trail
 from holdfast.model import wire
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
@@ -43,11 +44,13 @@ class Ingest:
         report: Imported,
         *,
         careful: bool,
+        foreign: bool,
     ) -> None:
         self._engine, self._agent, self._report = engine, agent, report
         self._begun = begun
         self._title, self._model = begun.title, begun.model
-        self._trail = Trail(engine, self._wanted(begun, parent), begun.native, careful=careful)
+        wanted = self._wanted(begun, parent)
+        self._trail = Trail(engine, wanted, begun.native, careful=careful, foreign=foreign)
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
@@ -87,9 +90,8 @@ class Ingest:
         body = self._sound(Message(told.message.role, tuple(map(self._part, told.message.parts))))
         assert isinstance(body, Message)
         print = printed(body, told.created, told.native)
-        seq = await self._trail.known(print, told.native)
-        if not seq and told.open:
-            seq = await self._trail.outgrown(told.native, len(body.parts))
+        parts = len(body.parts) if told.open else 0
+        seq = await self._trail.known(print, told.native, parts)
         if not seq:
             records = self._sound(Message("user", told.records)) if told.records else None
             if isinstance(records, Message):
@@ -210,7 +212,7 @@ class Ingest:
         name = told.request or wire.encode([told.started, told.usage]).decode()
         self._calls.append(
             Call(
-                id=session_id(self._agent, self._begun.native, "call", name),
+                id=name,
                 session="",
                 started=told.started,
                 ended=told.ended,
@@ -257,7 +259,11 @@ class Ingest:
         if brought is None or session is None:
             return None
         self._report.entries += self._trail.entries
-        calls = tuple(replace(call, session=session.id) for call in self._calls)
+        names = (self._agent, self._trail.native, "call")
+        calls = tuple(
+            replace(call, id=session_id(*names, call.id), session=session.id)
+            for call in self._calls
+        )
         return self._named(replace(brought, calls=calls), session)
 
     def _named(self, brought: Brought, session: Session) -> Brought:

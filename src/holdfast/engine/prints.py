@@ -40,11 +40,16 @@ def of_entry(entry: Entry) -> bytes:
     return b""
 
 
+def split(prints: bytes) -> list[bytes]:
+    """Fingerprints that lie one behind the other."""
+    return [prints[at : at + SIZE] for at in range(0, len(prints), SIZE)]
+
+
 class Loose:
     """The fingerprints of what has no order."""
 
     def __init__(self, known: bytes = b"") -> None:
-        self._known = {known[at : at + SIZE] for at in range(0, len(known), SIZE)}
+        self._known = set(split(known))
         self._times: Counter[bytes] = Counter()
 
     @property
@@ -61,6 +66,10 @@ class Loose:
             return False
         self._known.add(print)
         return True
+
+    def after(self, other: Loose) -> None:
+        """Go on where another has told the beginning."""
+        self._times = other._times.copy()
 
     def settle(self) -> None:
         """What comes next is told from the beginning again."""

@@ -1,7 +1,7 @@
 """The session that a told history becomes: what of it is known, and writing what is not.
 
 Rule 1: the same beginning is never written again; where what is told parts from what was imported
-        before, a Rewind goes back to there first. Nothing is lost.
+        before, a Rewind goes back to there first; what another file tells is a fork from there.
 Rule 2: a history that another session was imported with is shared with it: this one is its fork.
 Rule 3: where somebody has gone on in an imported session, what is new goes to a fork of it.
 Rule 4: what is remembered of an import is only a shortcut: the keys of the log's entries tell it.
@@ -9,21 +9,21 @@ Rule 4: what is remembered of an import is only a shortcut: the keys of the log'
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
 from holdfast.engine import load
 from holdfast.engine.bringing import bring
-from holdfast.engine.identity import written
-from holdfast.engine.prints import SIZE, Loose, of_entry, of_record
+from holdfast.engine.bulk import bulk
+from holdfast.engine.identity import session_id
+from holdfast.engine.prints import SIZE, Loose, of_entry, of_record, split
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
-from holdfast.model.message import Message, Record, Text, ToolCall, ToolResult
+from holdfast.model.message import Message, Record
 from holdfast.model.origin import Origin
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Expect
@@ -41,17 +41,15 @@ IMPORT, AGAIN = "import:", "reimport:"
 """How the keys of imported entries begin, and those of a Rewind to where a file tells otherwise."""
 
 
-def session_id(agent: str, native: str, *more: str) -> str:
-    """The id that a session of some program always has here."""
-    told = "\0".join((agent, native, *more)).encode("utf-8", "surrogatepass")
-    return written(int.from_bytes(blake2b(told, digest_size=16).digest()))
-
-
 class Trail:
     """One imported session, as far as it is known and as it is written."""
 
-    def __init__(self, engine: Engine, wanted: Session, native: str, *, careful: bool) -> None:
+    def __init__(
+        self, engine: Engine, wanted: Session, native: str, *, careful: bool, foreign: bool
+    ) -> None:
         self._engine, self._store = engine, engine.store
+        self._foreign = foreign
+        """Whether nothing was imported from this file before: what it tells may be a branch."""
         self._careful = careful
         """Whether a session is made before anything of it is written, to see whether it is new."""
         self._new: Session | None = None
@@ -92,7 +90,7 @@ class Trail:
             await self._reread()
 
     def _take(self, origin: Origin) -> None:
-        self._prints = _split(origin.prints)
+        self._prints = split(origin.prints)
         self._places = list(origin.places)
         self._straight, self._imported = origin.straight, origin.head
         self.loose = Loose(origin.kept)
@@ -128,24 +126,73 @@ class Trail:
             self._prints.append(print)
             self._places.append(entry.seq)
 
-    async def known(self, print: bytes, native: str = "") -> int:
-        """The entry that what is told next has become already; 0 where it is new."""
-        if self._places and not self._at and self._prints[0] != print:
+    async def known(self, print: bytes, native: str = "", parts: int = 0) -> int:
+        """The entry that what is told next has become already; 0 where it is new.
+
+        Of a message that may have been cut off, so many `parts` are told.
+        """
+        if self._is_strange(print):
             await self._meet_stranger(print, native)
         if self.session is None and not self._alike:
-            await self._look_around(print)
+            await self._settle_in(print, native)
         if self._alike:
-            still = tuple(one for one in self._alike if self._follows(one, print))
+            here = slice(self._at * SIZE, (self._at + 1) * SIZE)
+            still = tuple(one for one in self._alike if one.prints[here] == print)
             if still:
                 self._alike, self._at = still, self._at + 1
                 return still[0].places[self._at - 1]
             await self._branch()
+        if seq := self._next(print) or (parts and await self._outgrown(native, parts)):
+            return seq
+        return await self._aside(print)
+
+    def _is_strange(self, print: bytes) -> bool:
+        """Whether what is known begins otherwise."""
+        return bool(self._places) and not self._at and self._prints[0] != print
+
+    async def _settle_in(self, print: bytes, native: str) -> None:
+        """Find whom it is shared with, or make it; a session of that name may be another's."""
+        told = self._pending
+        await self._look_around(print)
+        if self._is_strange(print):
+            strange, self._pending = self.session, told
+            await self._meet_stranger(print, native)
+            if self.session is None:
+                await self._look_around(print)
+            elif self.session is strange:
+                self._pending = [one for one in told if self.loose.new(*of_record(one))]
+
+    async def _aside(self, print: bytes) -> int:
+        """Where another file parts from what is known, go on in the fork that its branch is."""
+        if not 0 < self._at < len(self._places):
+            return 0
+        assert self.session
+        native = f"{self.native}#{print.hex()}"
+        origin = await self._store.imports.origin(self._wanted.agent, native)
+        if origin is None and not self._foreign:
+            return 0
+        await self.flush()
+        places, prints = self._places[: self._at], self._prints[: self._at]
+        loose, self.native, self._markers = self.loose, native, None
+        id = session_id(self._wanted.agent, native)
+        self._wanted = replace(self._wanted, id=id, parent=self.session.id, fork=places[-1])
+        if origin is None:
+            self._places, self._prints = places, prints
+            await self._create(self._wanted)
+        else:
+            await self.open()
+            self._pending = [one for one in self._pending if self.loose.new(*of_record(one))]
+            self.loose.after(loose)
+        return self._next(print)
+
+    def _next(self, print: bytes) -> int:
+        """The next entry, where that is what is told."""
         if self._at < len(self._places) and self._prints[self._at] == print:
             self._at += 1
             return self._places[self._at - 1]
         return 0
 
-    async def outgrown(self, native: str, parts: int) -> int:
+    async def _outgrown(self, native: str, parts: int) -> int:
         """The entry that holds all of a message of which a file has only the beginning; or 0."""
         if self.session is None or self._at >= len(self._places):
             return 0
@@ -180,16 +227,12 @@ class Trail:
         if not self._alike:
             await self._create(self._wanted)
 
-    def _follows(self, one: Origin, print: bytes) -> bool:
-        return one.prints[self._at * SIZE : (self._at + 1) * SIZE] == print
-
     async def _branch(self) -> None:
         """Begin a session that shares what has been the same so far."""
         one, self._alike = self._alike[0], ()
         shared = one.places[self._at - 1]
-        made = await self._create(replace(self._wanted, parent=one.session, fork=shared))
-        if made:
-            self._prints = _split(one.prints)[: self._at]
+        if await self._create(replace(self._wanted, parent=one.session, fork=shared)):
+            self._prints = split(one.prints)[: self._at]
             self._places = list(one.places[: self._at])
 
     async def _create(self, wanted: Session) -> bool:
@@ -220,7 +263,7 @@ class Trail:
             body, self._pending = Message(body.role, (*body.parts, *self._pending)), []
         draft = Draft(id=self._engine.ids.new(), body=body, counts=weigh_body(body), **labels)  # type: ignore[arg-type]
         self._buffer.append(draft)
-        self._bytes += _size(body)
+        self._bytes += bulk(body)
         self._held = 0
         if print:
             self._prints.append(print)
@@ -355,30 +398,3 @@ class Trail:
         await self.flush()
         read = await load.read(self._store.log, self.session.id, spans)
         return [entry for entry in read if entry.is_message]
-
-
-def _split(prints: bytes) -> list[bytes]:
-    return [prints[at : at + SIZE] for at in range(0, len(prints), SIZE)]
-
-
-def _size(body: Body) -> int:
-    """About how many bytes a body takes."""
-    if not isinstance(body, Message):
-        return 1_000
-    return sum([_SIZES.get(type(part), _any_size)(part) for part in body.parts])
-
-
-def _any_size(part: Any) -> int:
-    return 64 + sum(
-        len(value)
-        for name in ("text", "output", "input", "data")
-        if isinstance(value := getattr(part, name, ""), (str, bytes))
-    )
-
-
-_SIZES: dict[type, Callable[[Any], int]] = {
-    Text: lambda part: 64 + len(part.text),
-    ToolCall: lambda part: 64 + len(part.input),
-    ToolResult: lambda part: 64 + len(part.output),
-    Record: lambda part: 64 + len(part.data),
-}

@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from holdfast.child import ANSWER, framed, heard, limits
 from holdfast.engine.engine import Engine
 from holdfast.engine.finding import Source
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.identity import SystemClock, Ulids, session_id
 from holdfast.engine.importing import Importing
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.plugins import laying, open_store
 from holdfast.engine.threaded import ThreadLock, drive
-from holdfast.engine.trail import session_id
 from holdfast.engine.workers import packed
 from holdfast.errors import Misuse
 from holdfast.model import wire
