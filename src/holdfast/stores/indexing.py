@@ -191,7 +191,7 @@ def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
                 role=role or "", project=whose.project, agent=whose.agent, model=model_of(data),
                 used=used, created=created,
             )  # fmt: skip
-            yield at, _words(text), tags(facets)
+            yield at, written(text), tags(facets)
     yield from _markers(db, whose, first, last)
 
 
@@ -205,7 +205,7 @@ def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
             facets = Facets(
                 project=whose.project, agent=whose.agent, model=model_of(extra), created=created
             )
-            yield part_place(at, 0), _words(text), tags(facets)
+            yield part_place(at, 0), written(text), tags(facets)
 
 
 def _parts(db: Database, first: int, last: int, only: str = _SAID) -> Iterator[tuple[int, Part]]:
@@ -255,7 +255,7 @@ def model_of(data: bytes | None) -> str:
         return ""
 
 
-def _words(text: str) -> str:
+def written(text: str) -> str:
     """What the index is given of a text."""
     return apart(safe(mask(text)))
 

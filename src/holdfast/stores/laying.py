@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from holdfast.core.facets import Calls, Facets
-from holdfast.core.secrets import mask
 from holdfast.core.text import searchable, searchable_body
 from holdfast.model.log import Draft, Session
 from holdfast.model.message import Message, Record
-from holdfast.stores.indexing import safe
+from holdfast.stores.indexing import written
 from holdfast.stores.sql.laid import Laid, moves
 from holdfast.stores.sql.places import part_place
 from holdfast.stores.sql.rows import lay_out
@@ -52,7 +51,7 @@ def _words(
         body, label = draft.body, {"model": draft.model, "created": draft.created, **whose}
         if not isinstance(body, Message):
             if text := "\n".join(searchable_body(body)):
-                yield part_place(seq, 0), safe(mask(text)), tags(Facets(**label))
+                yield part_place(seq, 0), written(text), tags(Facets(**label))
             continue
         for ordinal, part in enumerate(body.parts):
             if isinstance(part, Record):
@@ -60,4 +59,4 @@ def _words(
             used = calls.used(seq, part)
             if text := searchable(part):
                 facets = Facets(role=body.role, used=used, **label)
-                yield part_place(seq, ordinal), safe(mask(text)), tags(facets)
+                yield part_place(seq, ordinal), written(text), tags(facets)
