@@ -150,7 +150,7 @@ def test_what_can_be_typed_with_a_slash(begin: Callable[..., Terminal], tmp_path
         "/policy codex": "managed by codex from here on",
         "/model": "claude-sonnet-4-6; /model NAME takes another",
         "/model claude-haiku-4-5": "from here on claude-haiku-4-5",
-        "/resume": s.id,
+        "/resume": "/resume ID goes on with one",
         f"/resume {s.id}": f"going on with {s.id}",
         "!echo from $((40 + 2))": "from 42",
         "/clear": "a new session; /resume lists the others",
