@@ -1,8 +1,7 @@
 """`holdfast chat` in a real terminal: typed in tmux, read from its screen."""
 
-import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 import holdfast
 from holdfast.cli.screen import _split  # type: ignore[reportPrivateUsage]
 from holdfast.model.log import Summary
-from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
-from tools.tmux import Terminal
+from tests.cli.talking import Begin, talking
 
 CANARY = b"sk-canary-0123456789"
 PIXEL = bytes.fromhex(
@@ -57,34 +55,17 @@ SLOW = [0.0]
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
-    if not shutil.which("tmux"):
-        pytest.skip("tmux is not installed")
-    opened: list[Terminal] = []
+def begin(tmp_path: Path) -> Iterator[Begin]:
     SLOW[0] = 0.0
-    with StrictServer(script) as server:
-
-        def begun(*words: str, **more: str) -> Terminal:
-            made = Terminal(tmp_path, server.url("anthropic"), **more)  # type: ignore[arg-type]
-            opened.append(made)
-            made.run("chat", *words)
-            made.wait("of the window of")
-            return made
-
-        begun.server = server  # type: ignore[attr-defined]
-        try:
-            yield begun
-        finally:
-            for one in opened:
-                one.close()
-        assert not [one.rule for one in server.asked if one.rule]
+    with talking(tmp_path, script) as begun:
+        yield begun
 
 
 def log(tmp_path: Path) -> Any:
     return holdfast.open(tmp_path / "log.db")
 
 
-def test_a_conversation(begin: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_a_conversation(begin: Begin, tmp_path: Path) -> None:
     talk = begin()
     assert "holdfast · claude-sonnet-4-6" in talk.screen()
     talk.type("hello")
@@ -115,7 +96,7 @@ def test_a_conversation(begin: Callable[..., Terminal], tmp_path: Path) -> None:
 
 
 def test_what_is_left_of_the_limits_is_shown_when_it_is_little(
-    begin: Callable[..., Terminal],
+    begin: Begin,
 ) -> None:
     talk = begin()
     talk.type("hello")
@@ -126,7 +107,7 @@ def test_what_is_left_of_the_limits_is_shown_when_it_is_little(
     talk.wait("tokens in the last minute · input tokens: 5% of 80,000 left")
 
 
-def test_what_can_be_typed_with_a_slash(begin: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_what_can_be_typed_with_a_slash(begin: Begin, tmp_path: Path) -> None:
     with log(tmp_path) as hf:
         (tmp_path / "work").mkdir()
         s = hf.session(model="claude-sonnet-4-6", directory=tmp_path / "work")
@@ -165,7 +146,7 @@ def test_what_can_be_typed_with_a_slash(begin: Callable[..., Terminal], tmp_path
 
 
 def test_the_map_of_the_repository(
-    begin: Callable[..., Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     work = tmp_path / "work"
@@ -185,9 +166,7 @@ def test_the_map_of_the_repository(
     talk.wait("the policy codex has no map")
 
 
-def test_another_model_goes_on_with_all_else_as_it_was(
-    begin: Callable[..., Terminal], tmp_path: Path
-) -> None:
+def test_another_model_goes_on_with_all_else_as_it_was(begin: Begin, tmp_path: Path) -> None:
     (tmp_path / "config" / "holdfast").mkdir(parents=True)
     hook = "[[session_start]]\ncommand = 'echo x >> starts; echo by the hook'\n"
     (tmp_path / "config" / "holdfast" / "hooks.toml").write_text(hook)
@@ -217,7 +196,7 @@ def test_another_model_goes_on_with_all_else_as_it_was(
         ("in a while", "thinking…"),
     ],
 )
-def test_an_interrupt_loses_nothing(begin: Callable[..., Terminal], typed: str, shown: str) -> None:
+def test_an_interrupt_loses_nothing(begin: Begin, typed: str, shown: str) -> None:
     talk = begin()
     talk.type(typed)
     talk.wait(shown)
@@ -230,7 +209,7 @@ def test_an_interrupt_loses_nothing(begin: Callable[..., Terminal], typed: str, 
     assert "turn_aborted" in sent
 
 
-def test_an_interrupt_of_a_tool_and_of_a_command(begin: Callable[..., Terminal]) -> None:
+def test_an_interrupt_of_a_tool_and_of_a_command(begin: Begin) -> None:
     talk = begin("--allow", "shell")
     talk.type("run it")
     talk.wait("shell echo begun; sleep 60…")
@@ -245,9 +224,7 @@ def test_an_interrupt_of_a_tool_and_of_a_command(begin: Callable[..., Terminal])
     assert "$ echo mine" in str(begin.server.asked[-1].body)  # type: ignore[attr-defined]
 
 
-def test_an_interrupt_of_a_compaction_changes_nothing(
-    begin: Callable[..., Terminal], tmp_path: Path
-) -> None:
+def test_an_interrupt_of_a_compaction_changes_nothing(begin: Begin, tmp_path: Path) -> None:
     with log(tmp_path) as hf:
         (tmp_path / "work").mkdir()
         s = hf.session(model="claude-sonnet-4-6", directory=tmp_path / "work")
@@ -271,7 +248,7 @@ def test_an_interrupt_of_a_compaction_changes_nothing(
         assert not [one for one in again.entries() if isinstance(one.body, Summary)]
 
 
-def test_what_is_typed_meanwhile_waits(begin: Callable[..., Terminal]) -> None:
+def test_what_is_typed_meanwhile_waits(begin: Begin) -> None:
     talk = begin()
     talk.type("in a while")
     talk.wait("thinking…")
@@ -288,7 +265,7 @@ def test_what_is_typed_meanwhile_waits(begin: Callable[..., Terminal]) -> None:
     assert talk.echoes()
 
 
-def test_what_was_typed_before_a_question_is_no_answer(begin: Callable[..., Terminal]) -> None:
+def test_what_was_typed_before_a_question_is_no_answer(begin: Begin) -> None:
     talk = begin()
     talk.type("slowly now")
     talk.wait("thinking…")
@@ -301,7 +278,7 @@ def test_what_was_typed_before_a_question_is_no_answer(begin: Callable[..., Term
     assert not (talk.work / "made.txt").exists()
 
 
-def test_pictures_by_path_and_by_paste(begin: Callable[..., Terminal]) -> None:
+def test_pictures_by_path_and_by_paste(begin: Begin) -> None:
     talk = begin()
     (talk.work / "a picture.png").write_bytes(PIXEL)
     (talk.work / "plain.png").write_bytes(PIXEL)
@@ -322,7 +299,7 @@ def test_pictures_by_path_and_by_paste(begin: Callable[..., Terminal]) -> None:
     assert str(sent).count("'media_type': 'image/png'") == 4
 
 
-def test_several_lines_and_what_was_said_before(begin: Callable[..., Terminal]) -> None:
+def test_several_lines_and_what_was_said_before(begin: Begin) -> None:
     talk = begin()
     talk.letters("first line")
     talk.press("M-Enter")
@@ -333,7 +310,7 @@ def test_several_lines_and_what_was_said_before(begin: Callable[..., Terminal]) 
     talk.wait("second line", 2)
 
 
-def test_without_colour(begin: Callable[..., Terminal]) -> None:
+def test_without_colour(begin: Begin) -> None:
     talk = begin(NO_COLOR="1")
     talk.type("hello")
     talk.wait("After all.")
@@ -342,7 +319,7 @@ def test_without_colour(begin: Callable[..., Terminal]) -> None:
     assert not [one for one in colours if one in above]
 
 
-def test_nothing_is_wider_than_the_terminal(begin: Callable[..., Terminal]) -> None:
+def test_nothing_is_wider_than_the_terminal(begin: Begin) -> None:
     talk = begin(columns=60)  # type: ignore[arg-type]
     talk.type("hello")
     seen = talk.wait("After all.")

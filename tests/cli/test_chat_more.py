@@ -4,10 +4,9 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,13 @@ from holdfast.cli.exporting import FORMATS
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.running import values
+from tests.cli.talking import Begin, talking
 from tests.cli.test_run import run
-from tools.tmux import Terminal
 
 KEY = "sk-canary-0123456789"
 """The key that the terminal has in its environment."""
 
 PROGRAM = f"{sys.executable} -m holdfast.cli"
-
-Begin = Callable[..., Terminal]
 
 
 def script(asked: Any) -> Any:
@@ -48,25 +45,8 @@ SAID = {
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Begin]:
-    if not shutil.which("tmux"):
-        pytest.skip("tmux is not installed")
-    opened: list[Terminal] = []
-    with StrictServer(script) as server:
-
-        def begun(*words: str) -> Terminal:
-            made = Terminal(tmp_path, server.url("anthropic"))
-            opened.append(made)
-            made.run("chat", *words)
-            made.wait("of the window of")
-            return made
-
-        begun.server = server  # type: ignore[attr-defined]
-        try:
-            yield begun
-        finally:
-            for one in opened:
-                one.close()
-        assert server.refused == []
+    with talking(tmp_path, script) as begun:
+        yield begun
 
 
 def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:

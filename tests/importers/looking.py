@@ -23,6 +23,14 @@ def only(hf: Holdfast) -> BlockingSession:
     return hf.session(session.id)
 
 
+def texts(value: Any) -> list[str]:
+    """Every text in a JSON value, at any depth."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in texts(one)]
+
+
 def words(session: BlockingSession) -> list[str]:
     """What is visible, in order."""
     return [said(entry) for entry in session.seen()]

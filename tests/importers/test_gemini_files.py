@@ -18,7 +18,7 @@ from holdfast.model.reply import Usage
 from holdfast.model.told import Begun, Called, Kept, Problem, Said, Told
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
-from tests.importers.looking import bring, parts
+from tests.importers.looking import bring, parts, texts
 
 HOME = SHARED_DATA / "transcripts" / "gemini"
 FILES = sorted(
@@ -110,13 +110,6 @@ def test_every_value_of_a_file_is_somewhere_in_what_is_told(name: str) -> None:
     values = map(json.loads, data.splitlines()) if name.endswith(".jsonl") else [json.loads(data)]
     wanted = {text for value in values for text in texts(value)}
     assert not {text for text in wanted - there if not any(text in one for one in there)}
-
-
-def texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for one in inner for text in texts(one)]
 
 
 @needs_data

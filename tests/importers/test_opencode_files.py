@@ -19,7 +19,7 @@ from holdfast.model.message import Record, Text, ToolCall, ToolResult
 from holdfast.model.told import Begun, Called, Cleared, Compacted, Kept, Problem, Said, Told
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
-from tests.importers.looking import bring
+from tests.importers.looking import bring, texts
 
 HOME = SHARED_DATA / "transcripts" / "opencode"
 EXPORTS = sorted(
@@ -98,13 +98,6 @@ def test_every_text_of_a_file_is_somewhere_in_what_is_told(name: str) -> None:
             there |= {getattr(part, "text", ""), getattr(part, "output", "")}
             there |= set(texts(part.fields)) if isinstance(part, ToolCall) else set()
     assert not set(texts(json.loads((HOME / name).read_text()))) - there
-
-
-def texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for one in inner for text in texts(one)]
 
 
 @needs_data
