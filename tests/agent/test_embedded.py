@@ -62,6 +62,8 @@ def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> 
             entry = s.speak(model, options={"max_tokens": 30}, system="Answer in one sentence.")
             assert isinstance(entry.body, Message)
             assert entry.body.text.strip()
+            assert entry.model == SMALL == weights.MODEL
+        assert [one.name for one in hf.costs("model")] == [SMALL]
         made = [e.body for e in s.entries() if isinstance(e.body, Summary)]
         assert made
         accepted = sum(bool(one.model) for one in made)

@@ -14,6 +14,7 @@ from holdfast.core.price import cost
 from holdfast.model.reply import Usage
 from holdfast.providers.catalogue import BuiltIn
 from holdfast.providers.snapshot import Snapshot, snapshot
+from holdfast.providers.weights import MODEL
 from tools import prices
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -87,3 +88,7 @@ def test_a_snapshot_is_well_formed() -> None:
     assert sum(len(one.models) for one in made.providers.values()) > 1_000
     assert {"anthropic", "openai", "google", "aws", "openrouter"} <= set(made.providers)
     assert KNOWN.profile("gpt-4o").price_version == made.source
+
+
+def test_the_model_inside_the_process_costs_nothing() -> None:
+    assert cost(USES["long"], KNOWN.profile(MODEL)) == 0

