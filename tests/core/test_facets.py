@@ -40,6 +40,7 @@ def test_a_call_names_paths(input: Any, found: tuple[str, ...]) -> None:
 
 
 def test_what_is_no_json_is_read_as_it_is() -> None:
+    assert paths(ToolCall("c", "open", "src/app.py")) == ("src/app.py",)
     assert paths(ToolCall("c", "apply_patch", "*** Update File: src/app.py\n")) == ("src/app.py",)
 
 

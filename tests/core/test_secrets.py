@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core import secrets as looking
 from holdfast.core.secrets import mask, redact, redacted
 from holdfast.model import wire
 from holdfast.model.log import Context, Pin, Summary
@@ -78,6 +79,15 @@ def test_only_the_secret_goes(text: str, masked: str) -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert mask(text) == text
+
+
+NAMED = ("password", "API_KEY", "api-key", "private_key", "key", "tokens", "credentials", "=", ": ",
+         "abcdefgh1", "'", " ", "_", "\n", "İ", "[secret]", "(", "x")  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(NAMED), max_size=12).map("".join))
+def test_values_are_masked_just_where_the_pattern_has_them(text: str) -> None:
+    assert mask(text) == looking._NAMED.sub(r"\1[secret]", text)
 
 
 @given(texts(max_size=60))

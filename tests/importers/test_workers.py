@@ -91,7 +91,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(workers, "_cores", lambda: 2)
     monkeypatch.setattr(workers, "Child", Watched)
     monkeypatch.setattr(worker, "maker", patient)
-    monkeypatch.setattr(waiting, "BATCH_BYTES", 1000)
+    monkeypatch.setattr(waiting, "ENOUGH", 1000)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     Watched.all.clear()
     yield

@@ -20,9 +20,12 @@ LETTERS = (
 PICTURES = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001faff"
 """Where emoji are, likewise."""
 
+_LETTER = re.compile(f"[{LETTERS}]")
 _RUN = re.compile(f"[{LETTERS}]+")
 _PICTURE = re.compile(f"[{PICTURES}]")
 _ALONE = re.compile(f"[{LETTERS}{PICTURES}]")
+
+_ASCII = bytes(range(128))
 
 _PRIVATE = 0xF0000
 """An index takes letters for words, and no pictures; what it is given instead begins here."""
@@ -41,9 +44,12 @@ def composed(text: str) -> str:
 def apart(text: str) -> str:
     """The text as an index of words takes it: what is a word by itself between blanks."""
     text = composed(text)
-    if text.isascii() or not _ALONE.search(text):
+    if text.isascii():
         return text
-    return _PICTURE.sub(_letter, _RUN.sub(_spread, text))
+    foreign = text.encode("utf-8", "replace").translate(None, _ASCII).decode()
+    if _LETTER.search(foreign):
+        text = _RUN.sub(_spread, text)
+    return _PICTURE.sub(_letter, text) if _PICTURE.search(foreign) else text
 
 
 def _spread(run: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
@@ -79,6 +79,7 @@ _NAMED = re.compile(
 )
 _NAMES = ("passwd", "password", "pwd", "secret", "token", "key", "credential")
 _GIVEN = re.compile(rf"s?{_BETWEEN}{_VALUE}}}")
+_KEY = re.compile(r"(?:api|access|private)[_-]?key\Z")
 
 
 def mask(text: str) -> str:
@@ -88,21 +89,33 @@ def mask(text: str) -> str:
             text = shape.sub(MASK, text)
     folded = text.lower()
     for lead, shape in _AFTER:
-        if lead in folded:
-            text = shape.sub(rf"\1{MASK}", text)
-    return _NAMED.sub(rf"\1{MASK}", text) if _is_named(folded) else text
+        if lead in folded and (said := shape.sub(rf"\1{MASK}", text)) != text:
+            text, folded = said, said.lower()
+    return _unnamed(text, folded)
 
 
-def _is_named(folded: str) -> bool:
-    """Whether anything may be the value of a name for secrets: a look that costs little."""
+def _unnamed(text: str, folded: str) -> str:
+    """The text without the values of names for secrets: as the pattern has it, looking less."""
+    places = sorted(_given(folded))
+    if places and len(folded) != len(text):  # some letters are two in lower case
+        return _NAMED.sub(rf"\1{MASK}", text)
+    said, done = "", 0
+    for place in places:
+        if place >= done and (found := _NAMED.match(text, place)):
+            said, done = f"{said}{text[done:place]}{found[1]}{MASK}", found.end()
+    return said + text[done:] if done else text
+
+
+def _given(folded: str) -> Iterator[int]:
+    """Where names for secrets begin that something follows which may be a value."""
     for name in _NAMES:
         at = folded.find(name)
         while at >= 0:
-            at += len(name)
-            if _GIVEN.match(folded, at):
-                return True
-            at = folded.find(name, at)
-    return False
+            end = at + len(name)
+            if _GIVEN.match(folded, end):
+                key = _KEY.search(folded, max(at - len("private_"), 0), end)
+                yield key.start() if key else at
+            at = folded.find(name, end)
 
 
 def redact(text: str, secrets: Sequence[str], mark: str = MARK) -> str:

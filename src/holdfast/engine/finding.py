@@ -6,6 +6,7 @@ Rule 2: a file that was named is told of, also where it is no transcript.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -124,8 +125,8 @@ def _recognised(
     if not taken:
         return Source("", str(root.path), name, why=UNNAMED)
     try:
-        size = root.stat(name).st_size
         with root.open(name) as file:
+            size = os.fstat(file.fileno()).st_size
             for head in _looks(file, size):
                 for one in taken:
                     if one.recognises(head, name):

@@ -18,6 +18,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 
 from holdfast.importers.jsonl import milliseconds
+from holdfast.importers.values import begins
 from holdfast.model.message import Message, Record, Text
 from holdfast.model.reply import Usage
 from holdfast.model.told import Begun, Called, Kept, Line, Problem, Said, Told
@@ -67,7 +68,7 @@ class Aider:
         return name.endswith(".md")
 
     def recognises(self, head: bytes, name: str) -> bool:
-        return bool(_STARTED.search(head))
+        return begins(_STARTED, head)
 
     def read(self, material: Material) -> Iterator[Told]:
         return Reading(material).told()

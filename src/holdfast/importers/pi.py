@@ -19,7 +19,7 @@ from holdfast.codecs.anthropic.blocks import parts as decoded
 from holdfast.codecs.anthropic.raw import Garbled, fields
 from holdfast.importers.allowance import Allowance
 from holdfast.importers.jsonl import Found, milliseconds, records, rest, whole
-from holdfast.importers.values import billionths, count, picture, rows, table, text, written
+from holdfast.importers.values import begins, billionths, count, picture, rows, table, text, written
 from holdfast.model.message import (
     Media,
     Message,
@@ -75,7 +75,7 @@ class Pi:
         return name.endswith(".jsonl")
 
     def recognises(self, head: bytes, name: str) -> bool:
-        return bool(_HEADER.search(head) or _ENTRY.search(head))
+        return begins(_HEADER, head) or begins(_ENTRY, head)
 
     def read(self, material: Material) -> Iterator[Told]:
         return Reading(material).told()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from holdfast.importers.values import begins
 from holdfast.model import wire
 from holdfast.model.portable import VERSION, PortableBoundary, PortableLine
 from holdfast.model.told import Carried, Line, Problem, Told
@@ -34,7 +35,7 @@ class Portable:
 
     def recognises(self, head: bytes, name: str) -> bool:
         """Whether a line of it begins as one."""
-        return _BEGUN.search(head) is not None
+        return begins(_BEGUN, head)
 
     def read(self, material: Material) -> Iterator[Told]:
         """Each session whole; boundaries on lines of their own say nothing new."""

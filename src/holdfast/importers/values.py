@@ -1,7 +1,8 @@
-"""Values of untrusted JSON, each as what it should be or as nothing."""
+"""Untrusted JSON: what lines begin with, and values, each as what it should be or as nothing."""
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from binascii import Error as NotBase64
 from typing import Any
@@ -45,6 +46,16 @@ def picture(kind: str, base64: str, name: str = "") -> Media | None:
         return None
     width, height = dimensions(data) or (0, 0)
     return Media(type=kind, data=data, name=name, width=width, height=height)
+
+
+def begins(form: re.Pattern[bytes], head: bytes) -> bool:
+    """Whether any line of it begins in such a form."""
+    at = 0
+    while not form.match(head, at):
+        at = head.find(b"\n", at) + 1
+        if not at:
+            return False
+    return True
 
 
 def billionths(dollars: Any) -> int | None:

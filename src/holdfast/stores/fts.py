@@ -37,6 +37,7 @@ from holdfast.stores.sql.places import (
 )
 from holdfast.stores.tags import filters
 from holdfast.stores.vectors import NEAREST, learn, nearest, nearness
+from holdfast.stores.waiting import Waiting
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite import Sqlite
@@ -109,13 +110,14 @@ class Asked(Struct, frozen=True):
 class FtsSearch:
     """Words by part; a session's parts are indexed up to its `indexed` mark."""
 
-    def __init__(self, db: Sqlite) -> None:
-        self._db = db
+    def __init__(self, db: Sqlite, waiting: Waiting) -> None:
+        self._db, self._waiting = db, waiting
         db.connection.register_fts5_function("weighed", weighed)
         db.connection.register_fts5_function("counted", counted)
 
     async def catch_up(self, limit: int = 1000, embedder: Embedder | None = None) -> int:
-        done = catch_up(self._db, limit)
+        done = self._waiting.write()
+        done += catch_up(self._db, max(limit - done, 0))
         if embedder and done < limit:
             done += learn(self._db, embedder, limit - done)
         return done

@@ -32,9 +32,13 @@ from holdfast.stores.tags import tags
 SCHEMA = (
     "CREATE VIRTUAL TABLE search USING fts5 (words, about, content='', contentless_delete=1, "
     "tokenize=\"unicode61 remove_diacritics 2 tokenchars '_'\");"
-    "INSERT INTO search (search, rank) VALUES ('secure-delete', 1)"
+    "INSERT INTO search (search, rank) VALUES ('secure-delete', 1);"
+    f"INSERT INTO search (search, rank) VALUES ('hashsize', {32 << 20})"
 )
-"""Words only, and tags to filter by; the text stays in the log."""
+"""Words only, and tags to filter by; the text stays in the log.
+
+What one transaction brings is sorted in memory, up to so many bytes, and written once.
+"""
 
 BATCH_BYTES = 2 * 1024 * 1024
 """One step of catching up ends once it holds this much: appends of others wait for it."""
@@ -262,4 +266,4 @@ def written(text: str) -> str:
 
 def safe(text: str) -> str:
     """Text as an index can take it: a lone surrogate has no place in UTF-8."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

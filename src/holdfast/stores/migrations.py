@@ -62,6 +62,12 @@ def m0008_search_by_character(db: Database, words: dict[str, str]) -> None:
     m0006_search_with_filters(db, words)
 
 
+def m0009_search_sorted_in_memory(db: Database, words: dict[str, str]) -> None:
+    """The settings of the index, as it would have them if it were made now."""
+    for statement in words["search"].split(";")[1:]:
+        db.run(statement)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -71,6 +77,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0006_search_with_filters,
     m0007_vectors,
     m0008_search_by_character,
+    m0009_search_sorted_in_memory,
 )
 
 

@@ -30,6 +30,7 @@ from holdfast.stores.sql.places import entry_of, number_of, seq_of
 from holdfast.stores.sql.sessions import SqlSessions
 from holdfast.stores.sqlite_log import SqliteLog
 from holdfast.stores.transaction import Transaction
+from holdfast.stores.waiting import Waiting
 
 OLDEST = (3, 51, 3)
 """Older engines can corrupt a WAL that several connections write and checkpoint (3.7.0–3.51.2)."""
@@ -347,9 +348,10 @@ class SqliteStore:
         self.blobs = SqlBlobs(db)
         self.calls = SqlCalls(db)
         self.counts = SqlCounts(db)
-        self.search = FtsSearch(db)
+        waiting = Waiting(db)
+        self.search = FtsSearch(db, waiting)
         self.jobs = SqlJobs(db)
-        self.imports = SqlImports(db, self.sessions, self.log, self.calls)
+        self.imports = SqlImports(db, self.sessions, self.log, self.calls, waiting)
         self.care = SqliteCare(db)
 
     @classmethod

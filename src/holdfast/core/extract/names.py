@@ -31,9 +31,9 @@ PLACES: Final = 8
 # A line break written as `\n` would pass for the first letter of a word, so such words are left.
 # Latin, Greek and Cyrillic letters go on a word; those of scripts without blanks end it.
 _LETTERS: Final = r"[A-Za-z0-9_./@+~\u00c0-\u058f-]"
-_RUN = re.compile(
-    rf"(?<!\\)\\[nrt]{_LETTERS}*|(https?://[^\s\"'`<>()\[\]{{}}\\,;]+|{_LETTERS}{{5,}})"
-)
+_ESCAPED = re.compile(rf"\\(?<!\\\\)[nrt]{_LETTERS}*")
+_RUN = re.compile(rf"{_LETTERS}{{5,}}")
+_ADDRESS = re.compile(rf"http(?<!{_LETTERS}http)s?://[^\s\"'`<>()\[\]{{}}\\,;]+")
 _TELLING = re.compile(
     r"[^\W\d]\w*_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w*"
     r"|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}|[A-Z]{1,10}-?\d{2,6}"
@@ -59,7 +59,7 @@ class Names:
     def within(self, text: str) -> set[str]:
         """The names in a text."""
         found: set[str] = set()
-        for run in set(_RUN.findall(text)):
+        for run in _runs(text):
             names = self._read.get(run)
             if names is None:
                 names = self._read[run] = tuple(_names(run))
@@ -85,6 +85,15 @@ class Names:
         """How likely a name comes again, from 0 to 1."""
         warmth = self.warmth.get(name, 0.0)
         return warmth / (warmth + EVEN)
+
+
+def _runs(text: str) -> set[str]:
+    """What names may stand in: addresses, and runs of the letters that names are made of."""
+    if "\\" in text:
+        text = _ESCAPED.sub(" ", text)
+    if "://" not in text:
+        return set(_RUN.findall(text))
+    return {*_ADDRESS.findall(text), *_RUN.findall(_ADDRESS.sub(" ", text))}
 
 
 def values(given: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from holdfast.core.ledger.matching import plain
 
@@ -25,6 +26,8 @@ _PATH = re.compile(
 )  # fmt: skip
 _RUN = re.compile(r"[\w.@+\-/\\~:)]{3,}")
 """Signs that stand in paths; whatever is between two runs of them is in none."""
+COMMON = 200
+"""Longer words hardly come twice."""
 
 _BRAND = re.compile(r"(?:Node|Vue|Next|Nuxt|React|Express|Three|D3|Alpine|Ember|Deno|Chart)\.js\Z")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
@@ -49,20 +52,27 @@ def code_spans(text: str) -> list[str]:
 
 def paths(text: str) -> Iterator[str]:
     """Everything in a text that looks like a path, without line numbers."""
-    bare = _URL.sub(" ", text)
-    for run in _RUN.finditer(bare):
-        if "." not in run[0] and "/" not in run[0]:
-            continue
-        for found in _PATH.finditer(bare, *run.span()):
-            path = found[0].rstrip(".")
-            if not _BRAND.match(path) and not _inside_pattern(bare, found):
-                yield path
+    bare = _URL.sub(" ", text) if "://" in text else text
+    for word in bare.split():
+        if "." in word or "/" in word:
+            yield from (_known_in if len(word) <= COMMON else _in_word)(word)
+
+
+def _in_word(word: str) -> tuple[str, ...]:
+    """The paths between two blanks."""
+    return tuple([
+        path for run in _RUN.finditer(word) for found in _PATH.finditer(word, *run.span())
+        if not _BRAND.match(path := found[0].rstrip(".")) and not _inside_pattern(word, found)
+    ])  # fmt: skip
+
+
+_known_in = lru_cache(4096)(_in_word)
+"""The same few files are named again and again."""
 
 
 def _inside_pattern(text: str, found: re.Match[str]) -> bool:
     """Whether a path is a piece of a pattern such as `src/*.py` or `{a,b}.py`."""
-    before, after = text[: found.start()][-1:], text[found.end() :][:1]
-    return before in "*{}[]…" and before != "[" if before else after in "*{"
+    return found.start() > 0 and text[found.start() - 1] in "*{}]…"
 
 
 def commands(text: str) -> Iterator[str]:

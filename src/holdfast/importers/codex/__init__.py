@@ -9,6 +9,7 @@ from holdfast.importers.codex import beside
 from holdfast.importers.codex.reading import Reading
 from holdfast.importers.codex.records import AGENT
 from holdfast.importers.jsonl import Found, records
+from holdfast.importers.values import begins
 from holdfast.model.told import Told
 from holdfast.ports import Material
 
@@ -44,7 +45,7 @@ class Codex:
 
     def recognises(self, head: bytes, name: str) -> bool:
         rollout = b'"payload"' in head and _ROLLOUT.search(head)
-        return bool(rollout or any(kind.search(head) for kind in (_OLD, _PROMPTS, _NAMES)))
+        return bool(rollout) or any(begins(form, head) for form in (_OLD, _PROMPTS, _NAMES))
 
     def read(self, material: Material) -> Iterator[Told]:
         first = next((one for one in records(material, AGENT) if isinstance(one, Found)), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from holdfast.importers.gemini_cli.reading import Reading
 from holdfast.importers.gemini_cli.stream import Stream
+from holdfast.importers.values import begins
 from holdfast.model.told import Told
 from holdfast.ports import Material
 
@@ -41,7 +42,7 @@ class GeminiCli:
         first = head[:HEADER]
         if first.lstrip().startswith(b"{") and _SESSION.search(first) and _PROJECT.search(first):
             return True
-        if name.endswith(".jsonl") and _LINE.search(head):
+        if name.endswith(".jsonl") and begins(_LINE, head):
             return True
         return any(form.match(first) for form in (_HISTORY, _STREAM))
 

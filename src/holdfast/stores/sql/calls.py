@@ -16,8 +16,10 @@ from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import number_of_session, unknown
 from holdfast.stores.sql.rows import GARBLED, pack, unpack
 
+_INSERT = "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
+_NEW = f"{_INSERT}DO NOTHING RETURNING 1"
 _UPSERT = (
-    "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+    f"{_INSERT}(id) DO UPDATE SET "
     "ended = excluded.ended, input = excluded.input, cache_read = excluded.cache_read, "
     "cache_write = excluded.cache_write, output = excluded.output, cost = excluded.cost, "
     "request = excluded.request, data = excluded.data"
@@ -138,6 +140,9 @@ class SqlCalls:
 
 def record(db: Database, number: int, call: Call) -> Call:
     """Write a call's row inside the caller's transaction."""
+    if db.rows(_NEW, _row(number, call)):
+        failpoint("call.after_record")
+        return call
     known = db.rows(
         "SELECT id, data FROM calls WHERE id = ? OR (request IS NOT NULL AND request = ?) "
         "ORDER BY started, id",
@@ -148,16 +153,17 @@ def record(db: Database, number: int, call: Call) -> Call:
         merged = _merged(_call(data), merged)
         if id != known[0][0]:
             db.run("DELETE FROM calls WHERE id = ?", (id,))
-    used = merged.usage
-    db.run(
-        _UPSERT,
-        (
-            merged.id, number, merged.started, merged.ended, used.input, used.cache_read,
-            used.cache_write, used.output, merged.cost, _request(merged), wire.encode(merged),
-        ),
-    )  # fmt: skip
+    db.run(_UPSERT, _row(number, merged))
     failpoint("call.after_record")
     return merged
+
+
+def _row(number: int, call: Call) -> Row:
+    used = call.usage
+    return (
+        call.id, number, call.started, call.ended, used.input, used.cache_read, used.cache_write,
+        used.output, call.cost, _request(call), wire.encode(call),
+    )  # fmt: skip
 
 
 def _grouped(many: int) -> str:

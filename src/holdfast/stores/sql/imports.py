@@ -29,8 +29,10 @@ _laid = msgspec.msgpack.Decoder(Laid)
 class SqlImports:
     """Rows of `origins` and `sources`; one that cannot be read is as if it were not there."""
 
-    def __init__(self, db: Database, sessions: Sessions, log: SqlLog, calls: Calls) -> None:
-        self._db, self._waiting = db, Waiting(db)
+    def __init__(
+        self, db: Database, sessions: Sessions, log: SqlLog, calls: Calls, waiting: Waiting
+    ) -> None:
+        self._db, self._waiting = db, waiting
         self._sessions, self._log, self._calls = sessions, log, calls
 
     async def origin(self, agent: str, native: str) -> Origin | None:
