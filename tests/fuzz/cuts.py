@@ -8,6 +8,7 @@ Rule 2: that something is missing is said wherever that can be known. In Markdow
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -102,7 +103,7 @@ class Cutting:
             yield at
 
     def _document(self, told: list[Told], length: int) -> Iterator[str]:
-        held = document(self.data, "messages")
+        held = document(self.data, "messages", re.compile(rb"\{"))
         assert held
         ends, at = list[int](), 0
         for _, item in held.items:

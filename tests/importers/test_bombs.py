@@ -18,6 +18,7 @@ from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
 from holdfast.files import Root
 from holdfast.importers.allowance import MOST_KEPT
+from holdfast.importers.document import LARGEST
 from holdfast.importers.gemini_cli.thread import MOST_AGAIN
 from holdfast.importers.opencode.database import Limits
 from holdfast.importers.opencode.reading import in_database
@@ -192,6 +193,32 @@ def test_a_record_of_nothing_but_values_is_kept_and_not_taken_apart(tmp_path: Pa
     tracemalloc.stop()
     assert [what for what in wrong(told) if "more than 2,000,000 values" in what]
     assert peak < 40_000_000
+
+
+@pytest.mark.parametrize(("name", "times"), [("opencode", 1.6), ("gemini-cli", 2.6)])
+def test_a_document_is_held_once(name: str, times: float, tmp_path: Path) -> None:
+    talk, chat = opencode_writing.Talk(), gemini_writing.Chat()
+    for number in range(1_000):
+        talk.user("x" * 10_000)
+        chat.user(f"u{number}", "x" * 10_000)
+    path = talk.export(tmp_path) if name == "opencode" else chat.document(tmp_path)
+    tracemalloc.start()
+    with closing(FileMaterial(Root(path.parent), path.name)) as material:
+        said = sum(isinstance(one, Said) for one in importer(name).read(material))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert said == 1_000
+    assert peak < times * path.stat().st_size
+
+
+@pytest.mark.parametrize("name", ["opencode", "gemini-cli"])
+def test_a_document_that_is_too_large_is_told_as_such(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with path.open("wb") as file:
+        file.write(b'{"info":{')
+        file.truncate(LARGEST + 1)  # sparse: it takes no disk
+    (what,) = wrong(read(name, path))
+    assert what.endswith("has more than the 96 MB that are read of one document")
 
 
 def test_a_text_of_nothing_but_commas_is_one_value(tmp_path: Path) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import holdfast
 from holdfast.engine.doors import Holdfast
+from holdfast.engine.material import FileMaterial
+from holdfast.engine.plugins import importer
 from holdfast.errors import Misuse
+from holdfast.files import Root
+from holdfast.model.told import Problem, Said
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, rollouts
 from tests.importers.looking import bring, only, words
 from tests.importers.writing import Transcript, story
@@ -118,3 +124,89 @@ def test_one_of_several_that_is_none_hinders_no_other(hf: Holdfast, tmp_path: Pa
     assert "is no transcript that can be imported" in left.problems[0].what
     assert (missing.path, missing.troubles) == (str(tmp_path / "gone"), 1)
     assert (brought.messages, brought.troubles) == (11, 0)
+
+
+DOCUMENTS = {"gemini document": "gemini-cli", "opencode": "opencode"}
+
+
+def _document(name: str, directory: Path) -> Path:
+    if name != "opencode":
+        return chat().document(directory)
+    talk = opencode_writing.Talk()
+    for said in ("Mend the roof.", "Paint it.", 'Say "{" and "}].'):
+        talk.user(said)
+        talk.reply("It is done.")
+    return talk.export(directory)
+
+
+class Damaged:
+    """A document, and what is told of it once some of its bytes are gone."""
+
+    def __init__(self, name: str, directory: Path, indent: int | None) -> None:
+        self.path = _document(name, directory)
+        self._importer = DOCUMENTS[name]
+        whole = json.loads(self.path.read_text())
+        self.data = json.dumps(whole, indent=indent, ensure_ascii=False).encode()
+        self.spans: dict[str, tuple[int, int]] = {}
+        at = 0
+        for one in whole["messages"]:
+            id = one.get("info", one)["id"]
+            end = self.data.find(json.dumps(id).encode(), at)
+            start = self.data.rfind(b"{", at, end)
+            start = self.data.rfind(b"{", at, start) if "info" in one else start
+            text = self.data[start:].decode()
+            at = start + len(text[: json.JSONDecoder().raw_decode(text)[1]].encode())
+            self.spans[id] = (start, at)
+
+    def told(self, data: bytes) -> tuple[set[str], bool]:
+        """The messages, and whether damage is told."""
+        self.path.write_bytes(data)
+        with closing(FileMaterial(Root(self.path.parent), self.path.name)) as material:
+            told = list(importer(self._importer).read(material))
+        natives = {one.native.split("#")[0] for one in told if isinstance(one, Said)}
+        return natives, any(isinstance(one, Problem) for one in told)
+
+    def left(self, start: int, end: int) -> set[str]:
+        """The messages that these bytes are none of."""
+        return {id for id, (first, last) in self.spans.items() if last <= start or first >= end}
+
+
+@pytest.mark.parametrize("indent", [2, None])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_without_its_beginning_tells_every_message_that_is_whole(
+    tmp_path: Path, name: str, indent: int | None
+) -> None:
+    document = Damaged(name, tmp_path, indent)
+    last = max(start for start, _ in document.spans.values())
+    for at in range(1, last + 1, 3):
+        assert document.told(document.data[at:]) == (document.left(0, at), True), at
+
+
+@pytest.mark.parametrize("indent", [2, None])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_with_a_hole_tells_every_message_that_is_whole(
+    tmp_path: Path, name: str, indent: int | None
+) -> None:
+    document = Damaged(name, tmp_path, indent)
+    data, size = document.data, len(document.data)
+    for start in range(0, size - 20, 17):
+        end = start + 7 + start % 150
+        left = data[:start] + data[end:]
+        natives, damaged = document.told(left)
+        assert natives >= document.left(start, end), start
+        assert damaged or json.loads(left), start
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_without_its_beginning_is_known_for_what_it_is(
+    hf: Holdfast, tmp_path: Path, name: str
+) -> None:
+    document = Damaged(name, tmp_path, 2)
+    first, *_ = document.spans.values()
+    document.path.write_bytes(document.data[first[0] + 5 :])
+    (report,), (again,) = bring(hf, document.path), bring(hf, document.path.parent)
+    assert report.importer == again.importer == DOCUMENTS[name]
+    assert [one.what for one in report.problems] == [
+        "is damaged here: what is whole around it was read"
+    ]
+    assert len(words(only(hf))) >= len(document.spans) - 1 > 0

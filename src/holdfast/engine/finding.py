@@ -138,10 +138,7 @@ def _recognised(
 
 def _looks(file: BinaryIO, size: int) -> Iterator[bytes]:
     """What is looked at: the first bytes; where they tell nothing, whole lines further on."""
-    head = file.read(HEAD).removeprefix(MARK)
-    yield head
-    if b"\0" not in head and b"\n" in head:
-        return
+    yield file.read(HEAD).removeprefix(MARK)
     for place in (HEAD, size // 2):
         file.seek(place)
         _, _, lines = file.read(HEAD).partition(b"\n")

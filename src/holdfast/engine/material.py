@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Iterator
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -36,7 +37,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
     file: int = 8 << 30
     """The bytes of a file that is read line by line."""
     whole: int = 512 << 20
-    """The bytes of a file that is read at once."""
+    """The bytes of a file that is read at once; whoever takes it apart there may want less."""
     lines: int = 20_000_000
 
 
@@ -87,12 +88,15 @@ class FileMaterial:
                 continue
             yield Line(number, data.rstrip(b"\r\n"))
 
-    def whole(self, name: str = "") -> bytes | None:
-        asked = self._ask(name)
+    def whole(self, name: str = "", most: int | None = None) -> bytes | None:
+        asked, bound = self._ask(name), self._bounds.whole
+        limit = bound if most is None else min(most, bound)
+        held = BytesIO()  # which holds it once, where joined pieces would be held twice
         try:
-            data = self.root.read(asked, self._bounds.whole)
+            held.writelines(self.root.chunks(asked, limit))
         except (OSError, Unsafe):
             return None
+        data = held.getvalue()
         self.read = len(data) if asked == self.name else self.read
         return data.removeprefix(MARK)
 

@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from pathlib import PurePath
 
-from holdfast.importers.jsonl import milliseconds
+from holdfast.importers.jsonl import NOT_UTF8, as_utf8, milliseconds
 from holdfast.importers.values import begins
 from holdfast.model.message import Message, Record, Text
 from holdfast.model.reply import Usage
@@ -87,12 +87,15 @@ class Reading:
         run: Run | None = None
         for line in self._material.lines():
             text = None if line.fault else _decoded(line.data)
-            if text is not None and (start := START.match(text)):
+            if text is None:
+                yield from _damaged(line, run)
+                text = _decoded(as_utf8(line.data))
+            if text is None or line.fault:
+                continue
+            if start := START.match(text):
                 yield from run.close() if run else ()
                 run = Run(self._named(start[1]), milliseconds(f"{start[1]}+00:00"))
                 yield Begun(native=run.native, created=run.created, directory=self._directory)
-            elif text is None:
-                yield from _damaged(line, run)
             elif run:
                 yield from run.feed(text, line.number)
             elif text.strip():
@@ -279,6 +282,6 @@ def _decoded(data: bytes) -> str | None:
 
 
 def _damaged(line: Line, run: Run | None) -> Iterator[Told]:
-    yield Problem(line.fault or "is no UTF-8", line.number)
+    yield Problem(line.fault or NOT_UTF8, line.number)
     if run and not line.fault:
-        yield Kept(Record(AGENT, "damaged", line.data, line.number, whole=True))
+        yield Kept(Record(AGENT, "not UTF-8", line.data, line.number, whole=True))

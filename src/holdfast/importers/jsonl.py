@@ -1,6 +1,6 @@
 """Lines of JSON, as most programs write them: each a record, or a problem with its number.
 
-Rule 1: a damaged line hides no other; its bytes are kept.
+Rule 1: a damaged line hides no other; its bytes are kept. One that is only not UTF-8 is read too.
 Rule 2: what is left of a record once its content is told otherwise is cut out of its own bytes, so
         that every number and every string in it is as it was written.
 """
@@ -24,7 +24,18 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueErro
 MOST_VALUES = 2_000_000
 """How many values one record has at most: each takes many times the bytes it is written with."""
 
-_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+NOT_UTF8 = "is not UTF-8: what is not was read as Windows-1252"
+
+MOST_MENDED = 8 << 20
+"""How long a line is at most that is read though it is not UTF-8."""
+
+_WESTERN = {
+    0xDC00 + byte: bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte))
+    for byte in range(0x80, 0x100)
+}
+"""Of bytes that are no UTF-8: the letters they are in Windows-1252, else in Latin-1."""
+
+_MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<mark>[,\[{])', re.DOTALL)
 _raw = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
 
@@ -63,9 +74,15 @@ def read(owner: str, line: int, data: bytes) -> Iterator[Found | Kept | Problem]
     try:
         value = decode(data)
     except UNREADABLE as why:
-        yield Problem(f"is no JSON: {_brief(why)}", line)
-        yield Kept(Record(owner, "damaged", data, line, whole=True))
-        return
+        mended = as_utf8(data)
+        if mended != data and (value := decoded(mended)) is not None:
+            yield Problem(NOT_UTF8, line)
+            yield Kept(Record(owner, "not UTF-8", data, line, whole=True))
+            data = mended
+        else:
+            yield Problem(f"is no JSON: {_brief(why)}", line)
+            yield Kept(Record(owner, "damaged", data, line, whole=True))
+            return
     if type(value) is dict:
         yield Found(line, data, value)
     else:
@@ -73,9 +90,32 @@ def read(owner: str, line: int, data: bytes) -> Iterator[Found | Kept | Problem]
         yield Kept(Record(owner, "other", data, line, whole=True))
 
 
+def as_utf8(data: bytes) -> bytes:
+    """Some text as UTF-8: bytes in it that are none are read as what they most often are then.
+
+    As it is where it is UTF-8 already, or far too long for that.
+    """
+    if len(data) > MOST_MENDED:
+        return data
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "surrogateescape")
+        return text.translate(_WESTERN).encode("utf-8")
+    return data
+
+
+def decoded(data: bytes) -> Any:
+    """The value that some JSON is; None where it is none."""
+    try:
+        return decode(data)
+    except UNREADABLE:
+        return None
+
+
 def decode(data: bytes) -> Any:
     """The value that some JSON is, lone surrogates included."""
-    if len(data) > MOST_VALUES and _is_dense(data):
+    if is_dense(data):
         raise ValueError(f"more than {MOST_VALUES:,} values in one record")
     try:
         return _any.decode(data)
@@ -83,15 +123,19 @@ def decode(data: bytes) -> Any:
         return wire.decode(data, object)
 
 
-def _is_dense(data: bytes) -> bool:
+def is_dense(data: bytes) -> bool:
     """Whether it holds more values than are taken apart; what stands in its texts is none."""
-    if _marks(data) <= MOST_VALUES:
+    if len(data) <= MOST_VALUES or sum(map(data.count, (b",", b"[", b"{"))) <= MOST_VALUES:
         return False
-    return _marks(_TEXT.sub(b"", data)) > MOST_VALUES
-
-
-def _marks(data: bytes) -> int:
-    return data.count(b",") + data.count(b"[") + data.count(b"{")
+    marks = texts = 0
+    for token in _MARK.finditer(data):
+        if token.lastgroup:
+            marks += 1
+        else:
+            texts += 1  # of which a value is at most two: its name, and itself
+        if marks > MOST_VALUES or texts > 2 * MOST_VALUES:
+            return True
+    return False
 
 
 def without(data: bytes, *path: str) -> bytes:

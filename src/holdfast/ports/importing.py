@@ -35,8 +35,8 @@ class Material(Protocol):
         named."""
         ...
 
-    def whole(self, name: str = "") -> bytes | None:
-        """All of a file; None where there is none, or too much of it."""
+    def whole(self, name: str = "", most: int | None = None) -> bytes | None:
+        """All of a file; None where there is none, or more than `most` bytes of it."""
         ...
 
     def names(self, directory: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _LINE = re.compile(
     rb'"[^"\n]{1,40}"\s*,\s*"type"\s*:\s*"(?:user|gemini|info|error|warning)"\s*[,}])',
     re.MULTILINE,
 )
-"""A record of a session; the one that says whose it is may be damaged."""
+"""A record of a session, or a message of a document; what says whose it is may be damaged."""
 
 HEADER = 4_000
 """Within so many bytes a file says what it is."""
@@ -42,7 +42,7 @@ class GeminiCli:
         first = head[:HEADER]
         if first.lstrip().startswith(b"{") and _SESSION.search(first) and _PROJECT.search(first):
             return True
-        if name.endswith(".jsonl") and begins(_LINE, head):
+        if name.endswith((".json", ".jsonl")) and begins(_LINE, head):
             return True
         return any(form.match(first) for form in (_HISTORY, _STREAM))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.importers.document import Document, document
+from holdfast.importers.document import LARGEST, TOO_LARGE, Document, document
 from holdfast.importers.gemini_cli.thread import Thread
 from holdfast.importers.gemini_cli.turns import AGENT, SPOKEN
 from holdfast.importers.jsonl import (
@@ -17,7 +18,7 @@ from holdfast.importers.jsonl import (
     records,
     whole,
 )
-from holdfast.importers.values import rows, table, text
+from holdfast.importers.values import rows, text
 from holdfast.model import wire
 from holdfast.model.message import Record
 from holdfast.model.told import Begun, Kept, Problem, Titled, Told
@@ -26,8 +27,14 @@ from holdfast.ports import Material
 SHOWN = ("info", "error", "warning")
 """Messages of the program itself: the user sees them, the model does not."""
 
+MESSAGE = re.compile(rb'\{\s*"id"\s*:\s*"[^"]{1,100}"\s*,\s*"timestamp"\s*:')
+CONTENT = re.compile(rb'\{\s*"(?:role"\s*:\s*"|parts"\s*:\s*\[)')
+"""How a message of a document begins, and how one of its history does in an older one."""
+
 ROOT = ".project_root"
 """The file that says which directory a project is."""
+
+_MORE = re.compile(rb"\n\s*\S")
 
 
 class Reading:
@@ -69,15 +76,15 @@ class Reading:
             yield from self._feed(found) if isinstance(found, Found) else (found,)
 
     def _document(self) -> Iterator[Told]:
-        data = self._material.whole()
+        data = self._material.whole(most=LARGEST)
         if data is None:
-            yield Problem("cannot be read, or is too large to be read at once")
+            yield Problem(TOO_LARGE)
             return
         if self._is_lines(data):
             yield from self._lines()
             return
-        name = "messages" if b'"messages"' in data else "history"
-        held = document(data, name)
+        old = b'"messages"' not in data and not MESSAGE.search(data)
+        held = document(data, *(("history", CONTENT) if old else ("messages", MESSAGE)))
         if held is None:
             yield Problem("is no JSON document")
             return
@@ -88,17 +95,16 @@ class Reading:
 
     def _is_lines(self, data: bytes) -> bool:
         """Whether it is lines after all, whatever it is called."""
-        first, _, more = data.partition(b"\n")
-        if not more.strip():
-            return False
+        more = _MORE.search(data)
         try:
-            return "messages" not in table(decode(first))
+            first = decode(data[: more.start()]) if more else None
         except UNREADABLE:
             return False
+        return type(first) is dict and "messages" not in first
 
     def _header(self, held: Document) -> Iterator[Told]:
         self._metadata(held.head)
-        if not held.lost:
+        if held.rest:
             yield Kept(Record(AGENT, "session", held.rest, 1, whole=True))
 
     def _feed(self, found: Found) -> Iterator[Told]:

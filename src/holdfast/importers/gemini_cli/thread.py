@@ -4,6 +4,7 @@ Rule 1: the last message may be written again; it is told when another comes.
 Rule 2: a list that becomes another is told as the shortest way there: answers that were masked are
         cleared, a summary of what was said before is a compaction, anything else is a rewind.
 Rule 3: messages that a compaction left as they were stay where they are.
+Rule 4: of what was told, only its words are held, and of what is gone, only its fingerprints.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ MOST_AGAIN = 100_000
 """How many messages are told once more, because one before them was written again."""
 MOST_BACK = 5_000_000
 """How many messages are looked through for those that are gone back to, or written again."""
+
+
+GONE = Found(0, b"", {})
+"""In the place of a record that nobody needs any more."""
 
 
 class Thread:
@@ -109,8 +114,8 @@ class Thread:
         if made.called:
             self._tokens = made.called.usage.prompt
             yield made.called
-        self._told.append(replace(made, late=True))
-        self._known[made.id] = made
+        self._told.append(replace(made, late=True, found=GONE))
+        self._known[made.id] = _prints(made)
         self._end = made.end or self._end
 
     def become(
@@ -159,7 +164,7 @@ class Thread:
         self._told = []
         for made in wanted:
             if made.id in stay:
-                self._told.append(replace(made, late=made is summary))
+                self._told.append(replace(made, late=made is summary, found=GONE))
             else:
                 yield from self._tell(made)
 
@@ -169,7 +174,7 @@ class Thread:
 
     def _compacted(self, summary: Turn, kept: tuple[str, ...]) -> Compacted:
         self._base, self._end = self._end, summary.id
-        self._known[summary.id] = summary
+        self._known[summary.id] = _prints(summary)
         created = summary.said[0].created if summary.said else 0
         return Compacted(
             text=summary.summary, created=created, native=summary.id, trigger="auto",
@@ -180,6 +185,12 @@ class Thread:
         if self._end != to:
             yield Rewound(to=to, created=created)
             self._end = to
+
+
+def _prints(made: Turn) -> Turn:
+    """What is remembered of a message after it is gone."""
+    record = Record(AGENT, "", b"")
+    return Turn(made.id, GONE, (), record, core=made.core, answers=made.answers)
 
 
 def _common(told: list[Turn], wanted: list[Turn], *, masks: bool) -> int:

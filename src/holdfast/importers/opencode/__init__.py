@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from holdfast.importers.opencode.reading import exported, in_database, in_tree
+from holdfast.importers.document import LARGEST
+from holdfast.importers.opencode.reading import ITEM, exported, in_database, in_tree
 from holdfast.model.told import Told
 from holdfast.ports import Material
 
@@ -14,6 +15,7 @@ SQLITE = b"SQLite format 3\0"
 
 _EXPORT = re.compile(rb'\A\s*\{\s*"info"\s*:\s*\{')
 _SESSION = re.compile(rb'"(?:projectID|slug|parentID)"\s*:')
+_NAMED = re.compile(rb'"(?:sessionID"\s*:\s*"ses|messageID"\s*:\s*"msg)_')
 _ELSEWHERE = {"message", "part", "session_diff", "session_share", "snapshot", "node_modules"}
 """Where no sessions lie."""
 
@@ -40,7 +42,9 @@ class OpenCode:
             return path.name.startswith("opencode")
         if path.name.startswith("ses_") and head.lstrip().startswith(b"{"):
             return True
-        return bool(_EXPORT.match(head) and _SESSION.search(head))
+        if _EXPORT.match(head) and _SESSION.search(head):
+            return True
+        return path.suffix == ".json" and bool(ITEM.search(head) and _NAMED.search(head))
 
     def read(self, material: Material) -> Iterator[Told]:
         path = PurePosixPath(material.name)
@@ -53,5 +57,5 @@ class OpenCode:
 
 def _is_export(material: Material) -> bool:
     """Whether a file that is called like a session holds its messages too."""
-    first = material.whole() or b""
-    return bool(_EXPORT.match(first))
+    first = material.whole(most=LARGEST) or b""
+    return bool(_EXPORT.match(first) or ITEM.search(first))

@@ -15,7 +15,6 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from holdfast.files import write_atomic
 from holdfast.importers.jsonl import Found, read
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.opencode.rows import Rows
@@ -60,16 +59,22 @@ def copied(material: Material) -> str | None:
     """A private copy of the database and its log; None where there is none to be had."""
     log = f"{material.name}-wal"
     for _ in range(TRIES):
-        before = material.whole(log) or b""
-        place = material.copy()
-        after = material.whole(log) or b""
+        before = _salts(material.copy(log))
+        place, after = material.copy(), material.copy(log)
         if place is None:
             return None
-        if not before or before[16:24] == after[16:24]:  # the salts change when it starts anew
+        if not before or before == _salts(after):  # they change when it starts anew
             if after:
-                write_atomic(f"{place}-wal", after)
+                os.replace(after, f"{place}-wal")
             return place
     return None
+
+
+def _salts(place: str | None) -> bytes:
+    if place is None:
+        return b""
+    with open(place, "rb") as file:
+        return file.read(24)[16:]
 
 
 class Database:

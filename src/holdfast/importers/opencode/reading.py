@@ -6,6 +6,7 @@ Rule 1: where a database lies beside a tree, it tells both: its own sessions, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
@@ -13,45 +14,75 @@ from pathlib import PurePosixPath
 
 import apsw
 import msgspec
+from msgspec import Struct
 
-from holdfast.importers.document import document
+from holdfast.importers.document import LARGEST, TOO_LARGE, Piece, document
 from holdfast.importers.jsonl import UNREADABLE, Found, read
 from holdfast.importers.opencode.database import Database, Limits, copied
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.opencode.rows import TooMuch
 from holdfast.importers.opencode.session import Telling
 from holdfast.importers.opencode.tree import Tree
-from holdfast.importers.values import count, text
+from holdfast.importers.values import count, table, text
 from holdfast.model import wire
 from holdfast.model.told import Kept, Problem, Told
 from holdfast.ports import Material
 
 DATABASE = "opencode.db"
 
+ITEM = re.compile(rb'\{\s*"info"\s*:\s*\{')
+"""How a message of an export begins."""
+
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def exported(material: Material) -> Iterator[Told]:
     """What `opencode export` printed."""
-    data = material.whole()
-    held = document(data, "messages") if data is not None else None
+    data = material.whole(most=LARGEST)
+    held = document(data, "messages", ITEM) if data is not None else None
     if held is None:
-        yield Problem("cannot be read, or is no JSON document")
+        yield Problem(TOO_LARGE if data is None else "is no JSON document")
         return
     fields = held.head.get("info")
     info = fields if type(fields) is dict else {}
-    info = {**info, "id": text(info.get("id")) or PurePosixPath(material.name).stem}
-    found: list[Held] = []
-    others: list[Problem | Kept] = []
-    for item in held.records(AGENT):
-        if isinstance(item, Found):
-            message, troubles = _message(item)
-            found.append(message)
-            others += troubles
+    keys = {number: _key(piece) for number, piece in enumerate(held.pieces) if piece.whole}
+    told = () if held.rest else (one.session for one in keys.values())
+    names = (text(info.get("id")), *told, PurePosixPath(material.name).stem)
+    info = {**info, "id": next(filter(None, names))}
+    items = chain.from_iterable(
+        _held(held.pieces[number]) for number in sorted(keys, key=lambda one: keys[one].order)
+    )
+    lost = (item for one in held.pieces if not one.whole for item in one.records(AGENT))
+    others = (item for item in lost if not isinstance(item, Found))
+    yield from Telling(Found(1, held.rest or b"{}", info)).told(chain(items, others))
+
+
+class _Key(Struct, frozen=True):
+    """What places a message among the others."""
+
+    order: tuple[int, str]
+    session: str = ""
+
+
+def _key(piece: Piece) -> _Key:
+    for found in piece.records(AGENT):
+        if isinstance(found, Found):
+            info = found.table("info")
+            created = count(table(info.get("time")).get("created"))
+            order = created, text(info.get("id")) or f"line {found.line}"
+            return _Key(order, text(info.get("sessionID")))
+    return _Key((0, ""))
+
+
+def _held(piece: Piece) -> Iterator[Held | Problem | Kept]:
+    """A message of an export, then what is wrong with it."""
+    for found in piece.records(AGENT):
+        if isinstance(found, Found):
+            message, troubles = _message(found)
+            yield message
+            yield from troubles
         else:
-            others.append(item)
-    found.sort(key=lambda one: (count(one.info.table("time").get("created")), one.id))
-    yield from Telling(Found(1, held.rest, info)).told([*found, *others])
+            yield found
 
 
 def _message(found: Found) -> tuple[Held, list[Problem | Kept]]:

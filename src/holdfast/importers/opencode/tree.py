@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from holdfast.importers.document import LARGEST
 from holdfast.importers.jsonl import Found, read
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.values import count
@@ -85,7 +86,7 @@ class Tree:
         return found
 
     def _read(self, name: str) -> Iterator[Found | Problem | Kept]:
-        data = self._material.whole(name) if name.endswith(".json") else None
+        data = self._material.whole(name, LARGEST) if name.endswith(".json") else None
         if data is None:
             yield Problem(f"{name} cannot be read")
             return
