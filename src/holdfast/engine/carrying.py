@@ -23,7 +23,7 @@ from holdfast.engine import load
 from holdfast.engine.identity import session_id
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.prints import of_entry
-from holdfast.errors import Corrupt, Misuse, Unknown
+from holdfast.errors import Corrupt, Misuse
 from holdfast.model.log import (
     Body,
     Clear,
@@ -80,14 +80,23 @@ class Carrying:
         if new:
             known = await self._append(known, new)
         await self._record(known)
+        await self._join(known)
         return known.id
+
+    async def _join(self, known: Session) -> None:
+        """Share what is the same, whichever of two was here first."""
+        told, sessions = self._told.session, self._store.sessions
+        waits = known.id == told.id and not known.parent and _named(told.parent)
+        if waits and 0 < told.fork <= len(self._entries):
+            await sessions.wait(known.id, told.parent, told.fork)
+            await sessions.adopt(told.parent)
+        await sessions.adopt(known.id)
 
     async def _place(self, wanted: Session) -> tuple[Session, int]:
         """The session to write to, and how much of it is there already."""
         while True:
-            try:
-                known = await self._store.sessions.session(wanted.id)
-            except Unknown:
+            known = await self._store.sessions.find(wanted.id)
+            if known is None:
                 known = await self._store.sessions.create(await self._rooted(wanted))
             same = await self._same(known)
             if same in (known.head, len(self._entries)):
@@ -96,16 +105,18 @@ class Carrying:
             wanted = replace(wanted, id=id, parent=known.id, fork=same)
 
     async def _rooted(self, wanted: Session) -> Session:
-        """The session as a fork where what it shares is here; otherwise one of its own."""
+        """The session as a fork where what it shares is here; otherwise one of its own.
+
+        What shares nothing does a part of the work of its parent, be that here or not.
+        """
         alone = replace(wanted, parent="", fork=0)
-        if not wanted.parent:
+        if not _named(wanted.parent) or wanted.parent == wanted.id:
             return alone
-        try:
-            parent = await self._store.sessions.session(wanted.parent)
-        except Unknown:
-            return alone
-        fits = 0 <= wanted.fork <= min(parent.head, len(self._entries))
-        return wanted if fits and await self._same(parent) >= wanted.fork else alone
+        if not wanted.fork:
+            return wanted
+        parent = await self._store.sessions.find(wanted.parent)
+        fits = parent and 0 < wanted.fork <= min(parent.head, len(self._entries))
+        return wanted if fits and parent and await self._same(parent) >= wanted.fork else alone
 
     async def _same(self, known: Session) -> int:
         """How many entries of a session are those of the file, from the beginning."""

@@ -2,7 +2,8 @@
 
 Rule 1: a source that looks as it did when it was last imported is not read again.
 Rule 2: one that fails hinders no other; what was written of it stays, and is not written twice.
-Rule 3: a session that belongs to another is imported after it, so that it can name it.
+Rule 3: a session that belongs to another is imported after it where names tell; where they do not,
+        it belongs to it once that is here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer
 from holdfast.engine.readied import Readied
 from holdfast.engine.workers import workers
-from holdfast.errors import Conflict, HoldfastError, Misuse, Unknown, Unsafe
+from holdfast.errors import Conflict, HoldfastError, Misuse, Unsafe
 from holdfast.files import Root
 from holdfast.model.brought import Source as Whole
 from holdfast.model.origin import MOST_PROBLEMS, Imported
@@ -142,7 +143,7 @@ class Importing:
 
         None for a copy of one that is here, as long as it says nothing else.
         """
-        if begun.copy_of and not begun.grown and await self._parent(begun.copy_of):
+        if begun.copy_of and not begun.grown and await self._here(begun.copy_of):
             report.copy_of = begun.copy_of
             return None
         if begun.native not in sessions:
@@ -153,7 +154,8 @@ class Importing:
 
     async def _begin(self, begun: Begun, report: Imported) -> Ingest:
         agent = self._importer.name
-        parent = await self._parent(session_id(agent, begun.parent)) if begun.parent else ""
+        belongs = begun.parent and begun.parent != begun.native
+        parent = session_id(agent, begun.parent) if belongs else ""
         made = Ingest(self._engine, agent, begun, parent, report, careful=self._careful,
                       foreign=self._foreign)  # fmt: skip
         await made.open()
@@ -167,12 +169,9 @@ class Importing:
             _trouble(report, Problem(str(why), item.line))
             return []
 
-    async def _parent(self, id: str) -> str:
-        """The session that another belongs to, if it is here."""
-        try:
-            return (await self._engine.store.sessions.session(id)).id
-        except Unknown:
-            return ""
+    async def _here(self, id: str) -> bool:
+        """Whether a session is here."""
+        return await self._engine.store.sessions.find(id) is not None
 
 
 def _rewritten(material: FileMaterial) -> bool:

@@ -1,8 +1,7 @@
 """What workers have made ready, written some sources at a time: each commit waits for the disk.
 
-Rule 1: of what is made ready nothing may be known, neither here nor by what is written with it: a
-        session, or another that begins in the same way. Otherwise its source is read again.
-Rule 2: a session belongs to another only where that is here.
+Of what is made ready nothing may be known, neither here nor by what is written with it: a session,
+or another that begins in the same way. Otherwise its source is read again.
 """
 
 from __future__ import annotations
@@ -10,11 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from holdfast.engine.bringing import bring
-from holdfast.errors import Unknown
-from holdfast.model.brought import Brought, Ready
+from holdfast.model.brought import Ready
 from holdfast.model.origin import Imported, Origin
 
 if TYPE_CHECKING:
@@ -39,7 +36,6 @@ class Readied:
         self._engine = engine
         self._given: list[Given] = []
         self._known: set[tuple[str, ...] | bytes] = set()
-        self._sessions: set[str] = set()
 
     @property
     def enough(self) -> bool:
@@ -51,8 +47,7 @@ class Readied:
         origins = [one.origin for one in ready.brought if one.origin]
         if any([await self._knows(one) for one in origins]):
             return False
-        brought = [await self._placed(one) for one in ready.brought]
-        self._given.append(Given(source, replace(ready, brought=tuple(brought))))
+        self._given.append(Given(source, ready))
         for one in origins:
             self._known |= {(one.agent, one.native), one.opening}
         return True
@@ -64,22 +59,10 @@ class Readied:
         known = await imports.origin(origin.agent, origin.native)
         return bool(known or await imports.alike(origin.opening))
 
-    async def _placed(self, one: Brought) -> Brought:
-        if not one.new:
-            return one
-        self._sessions.add(one.new.id)
-        if not one.new.parent or one.new.parent in self._sessions:
-            return one
-        try:
-            await self._engine.store.sessions.session(one.new.parent)
-        except Unknown:
-            return replace(one, new=replace(one.new, parent=""))
-        return one
-
     def given(self) -> list[Given]:
         """All that was taken; from here on none of it is."""
         given, self._given = self._given, []
-        self._known, self._sessions = set(), set()
+        self._known = set()
         return given
 
     async def write(self, given: list[Given]) -> list[Imported]:

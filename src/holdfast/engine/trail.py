@@ -20,7 +20,7 @@ from holdfast.engine.bringing import bring
 from holdfast.engine.bulk import bulk
 from holdfast.engine.identity import session_id
 from holdfast.engine.prints import SIZE, Loose, of_entry, of_record, split
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import Misuse
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
 from holdfast.model.message import Message, Record
@@ -108,10 +108,8 @@ class Trail:
 
     async def _borrowed(self) -> int:
         """Up to which entry the history is another session's, and its records too."""
-        try:
-            return (await self._store.sessions.session(self._wanted.id)).fork
-        except Unknown:
-            return 0
+        known = await self._store.sessions.find(self._wanted.id)
+        return known.fork if known else 0
 
     def _learn(self, entry: Entry, *, own: bool) -> None:
         self._imported = entry.seq

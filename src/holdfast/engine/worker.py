@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from holdfast.child import ANSWER, framed, heard, limits
 from holdfast.engine.engine import Engine
 from holdfast.engine.finding import Source
-from holdfast.engine.identity import SystemClock, Ulids, session_id
+from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.importing import Importing
-from holdfast.engine.ingest import Ingest
 from holdfast.engine.plugins import laying, open_store
 from holdfast.engine.threaded import ThreadLock, drive
 from holdfast.engine.workers import packed
@@ -23,7 +22,7 @@ from holdfast.model.brought import Brought, Ready
 from holdfast.model.brought import Source as Whole
 from holdfast.model.origin import Imported
 from holdfast.model.profile import Profile
-from holdfast.model.told import Begun, Carried
+from holdfast.model.told import Carried
 
 if TYPE_CHECKING:
     from holdfast.ports import Catalogue, Store
@@ -70,7 +69,7 @@ class Sheet:
     async def _one(self, one: Brought) -> Brought:
         """As it will be handed over; what was said can be read here too, for an extract of it."""
         if one.new:
-            await self.sessions.create(replace(one.new, parent=""))
+            await self.sessions.create(one.new)
         if not one.drafts:
             return one
         session = await self.sessions.session(one.session)
@@ -79,25 +78,10 @@ class Sheet:
 
 
 class Beforehand(Importing):
-    """An import whose sessions may belong to others that are elsewhere: the writer knows these."""
+    """An import into a store that knows nothing: what asks for more is left to the store itself."""
 
-    def __init__(self, engine: Engine, source: Source) -> None:
-        super().__init__(engine, source)
-        self._here: set[str] = set()
-        self._elsewhere: set[str] = set()
-
-    async def _begin(self, begun: Begun, report: Imported) -> Ingest:
-        id = session_id(self._importer.name, begun.native)
-        if id in self._elsewhere:
-            raise Misuse("only the store itself can tell whether it was there before")
-        self._here.add(id)
-        return await super()._begin(begun, report)
-
-    async def _parent(self, id: str) -> str:
-        if id in self._here:
-            return await super()._parent(id)
-        self._elsewhere.add(id)
-        return id
+    async def _here(self, id: str) -> bool:
+        raise Misuse("only the store itself can tell whether it is there")
 
     async def _carry(self, item: Carried, report: Imported) -> list[str]:
         raise Misuse("what is taken in as it is can only be taken into the store itself")

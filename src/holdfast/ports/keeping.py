@@ -66,7 +66,14 @@ class Sessions(Protocol):
     """The sessions of a store."""
 
     async def create(self, session: Session) -> Session:
-        """A new session; as a fork where it names a parent and the last entry it shares."""
+        """A new session; as a fork where it names a parent and the last entry it shares.
+
+        One that shares nothing may name a parent that is not here yet: it belongs to it once it is.
+        """
+        ...
+
+    async def find(self, id: str) -> Session | None:
+        """The session as it stands; None where there is none, and nobody looks for a nearer id."""
         ...
 
     async def session(self, id: str) -> Session:
@@ -79,6 +86,14 @@ class Sessions(Protocol):
 
     async def list(self, page: Page) -> tuple[Session, ...]:
         """Sessions by last change, newest first, from where the page begins."""
+        ...
+
+    async def wait(self, id: str, parent: str, fork: int) -> None:
+        """The first entries of a session, up to `fork`, are a parent's that is not here yet."""
+        ...
+
+    async def adopt(self, id: str) -> tuple[str, ...]:
+        """Those that waited for a session become its forks, where it holds the same entries."""
         ...
 
     async def erase(self, id: str) -> Erased:

@@ -68,6 +68,12 @@ def m0009_search_sorted_in_memory(db: Database, words: dict[str, str]) -> None:
         db.run(statement)
 
 
+def m0010_awaited(db: Database, words: dict[str, str]) -> None:
+    """Sessions that belong to one that is not there yet."""
+    for statement in _AWAITED:
+        db.run(statement.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -78,6 +84,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0007_vectors,
     m0008_search_by_character,
     m0009_search_sorted_in_memory,
+    m0010_awaited,
 )
 
 
@@ -169,4 +176,10 @@ _IMPORTS = (
 _VECTORS = (
     "CREATE TABLE search_vectors (place {key}, vector {bytes} NOT NULL)",
     "CREATE TABLE search_learned (n {key}, maker TEXT NOT NULL, upto BIGINT NOT NULL)",
+)
+
+_AWAITED = (
+    """CREATE TABLE awaited (
+        session BIGINT PRIMARY KEY, fork BIGINT NOT NULL, parent TEXT NOT NULL)""",
+    "CREATE INDEX awaited_by_parent ON awaited (parent)",
 )

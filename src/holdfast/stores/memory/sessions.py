@@ -36,11 +36,19 @@ class MemorySessions:
             return made
 
     def _shared(self, session: Session) -> tuple[Entry, ...]:
-        last = self._shelf.session(session.parent).head if session.parent else 0
+        id = session.parent
+        if id and (id == session.id or not (id.isascii() and id.isprintable())):
+            raise Misuse(f"session {session.id} cannot belong to {id!r}; name another")
+        awaited = not session.fork and id not in self._shelf.sessions
+        last = self._shelf.session(id).head if id and not awaited else 0
         if not 0 <= session.fork <= last:
             whose = f"session {session.parent}" if session.parent else "a session without a parent"
             raise Misuse(f"{whose} has no entry {session.fork} to fork at; its last is {last}")
         return tuple(self._shelf.line(session.parent)[: session.fork]) if session.fork else ()
+
+    async def find(self, id: str) -> Session | None:
+        with self._shelf.lock:
+            return self._shelf.sessions.get(id)
 
     async def session(self, id: str) -> Session:
         with self._shelf.lock:
@@ -63,6 +71,33 @@ class MemorySessions:
             and (page.after is None or _change(session) < page.after)
         )[: page.limit]
 
+    async def wait(self, id: str, parent: str, fork: int) -> None:
+        with self._shelf.lock:
+            self._shelf.awaited[self._shelf.session(id).id] = (parent, fork)
+
+    async def adopt(self, id: str) -> tuple[str, ...]:
+        with self._shelf.lock:
+            waiting = [(child, n) for child, (up, n) in self._shelf.awaited.items() if up == id]
+            return tuple(child for child, fork in waiting if self._shares(child, id, fork))
+
+    def _shares(self, child: str, id: str, fork: int) -> bool:
+        """Whether a session becomes a fork of the one it waited for."""
+        shelf, own = self._shelf, self._shelf.entries[child]
+        if id not in shelf.sessions or id == child or shelf.sessions[child].parent:
+            return False
+        shared = [replace(entry, session=child) for entry in shelf.line(id)[:fork]]
+        if len(shared) < fork or own[:fork] != shared or child in shelf.above(id):
+            return False
+        shelf.entries[child] = own[fork:]
+        shelf.sessions[child] = replace(shelf.sessions[child], parent=id, fork=fork)
+        shelf.keys = {
+            at: (first, many)
+            for at, (first, many) in shelf.keys.items()
+            if at[0] != child or first + many - 1 > fork
+        }
+        del shelf.awaited[child]
+        return True
+
     async def erase(self, id: str) -> Erased:
         with self._shelf.lock:
             shelf, gone = self._shelf, self._shelf.session(id)
@@ -76,6 +111,7 @@ class MemorySessions:
             shelf.givens = {key: given for key, given in shelf.givens.items() if key[0] != id}
             shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
             shelf.origins = {k: one for k, one in shelf.origins.items() if one.session != id}
+            shelf.awaited.pop(id, None)
             shelf.looks = {key: look for key, look in shelf.looks.items() if key[1] != id}
             shelf.unindexed = [each for each in shelf.unindexed if each.session != id]
             return Erased(
@@ -98,7 +134,8 @@ class MemorySessions:
             if home == gone.id and first + many - 1 <= fork.fork:
                 self._shelf.keys.setdefault((fork.id, key), (first, many))
         further = min(gone.fork, fork.fork)
-        self._shelf.sessions[fork.id] = replace(fork, parent=gone.parent, fork=further)
+        heir = gone.parent if gone.parent in self._shelf.sessions else ""
+        self._shelf.sessions[fork.id] = replace(fork, parent=heir, fork=further)
 
 
 def _change(session: Session) -> tuple[int, str]:

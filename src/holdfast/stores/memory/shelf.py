@@ -47,6 +47,7 @@ class Shelf:
         self.jobs: dict[str, Job] = {}
         self.origins: dict[tuple[str, str], Origin] = {}  # by agent and native id
         self.looks: dict[tuple[str, str], str] = {}  # by source and session
+        self.awaited: dict[str, tuple[str, int]] = {}  # by session: the parent, and what it shares
         self.unindexed: list[Entry] = []  # what a search has not caught up with
 
     def session(self, id: str) -> Session:
@@ -57,13 +58,21 @@ class Shelf:
     def line(self, id: str) -> list[Entry]:
         """Every entry of a session, those it shares with its parent first."""
         session = self.session(id)
-        shared = self.line(session.parent)[: session.fork] if session.parent else []
+        shared = self.line(session.parent)[: session.fork] if session.fork else []
         return [*(replace(entry, session=id) for entry in shared), *self.entries[id]]
+
+    def above(self, id: str) -> set[str]:
+        """A session, and all that it belongs to."""
+        found: set[str] = set()
+        while id in self.sessions and id not in found:
+            found.add(id)
+            id = self.sessions[id].parent
+        return found
 
     def made_with(self, id: str, key: str) -> tuple[Entry, ...]:
         """What a key has made in a session's line, wherever it was appended."""
         at, last = self.session(id), 2**62
-        while (at.id, key) not in self.keys and at.parent:
+        while (at.id, key) not in self.keys and at.fork:
             at, last = self.session(at.parent), min(last, at.fork)
         first, many = self.keys.get((at.id, key), (0, 0))
         if not many or first + many - 1 > last:

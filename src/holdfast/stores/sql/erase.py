@@ -100,6 +100,7 @@ def _delete(db: Database, number: int) -> None:
         ("DELETE FROM jobs WHERE session = ?", one),
         ("DELETE FROM origins WHERE session = ?", one),
         ("DELETE FROM sources WHERE session = ?", one),
+        ("DELETE FROM awaited WHERE session = ?", one),
         ("DELETE FROM sessions WHERE n = ?", one),
     ):
         db.run(sql, values)

@@ -10,7 +10,7 @@ from holdfast.model import wire
 from holdfast.model.log import Session
 from holdfast.model.span import Span, clip
 from holdfast.model.store import Changes, Erased, Page
-from holdfast.stores.sql import rows
+from holdfast.stores.sql import awaiting, rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.erase import erase
 from holdfast.stores.sql.lineage import Lineage, lineage, number_of_session, ranges, unknown
@@ -18,7 +18,9 @@ from holdfast.stores.sql.places import MOST_SESSIONS, seq_of
 
 _COLUMNS = ", ".join(f"s.{column.strip()}" for column in rows.SESSION_COLUMNS.split(","))
 _SELECT = (
-    f"SELECT p.id, {_COLUMNS}, s.data, s.id FROM sessions s LEFT JOIN sessions p ON p.n = s.parent"
+    f"SELECT coalesce(p.id, a.parent), {_COLUMNS}, s.data, s.id FROM sessions s "
+    "LEFT JOIN sessions p ON p.n = s.parent "
+    "LEFT JOIN awaited a ON a.session = s.n AND a.fork = 0"
 )
 UNREADABLE = "[this session's row cannot be read: run `holdfast doctor`]"
 _INSERT = (
@@ -41,13 +43,19 @@ class SqlSessions:
                 raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
             if session.fork and not session.parent:
                 raise Misuse(f"a fork at {session.fork} of no session; name its parent")
-            made = self._forked(session) if session.parent else _fresh(session)
-            parent = number_of_session(self._db, session.parent) if session.parent else None
+            parent = awaiting.parent(self._db, session)
+            made = _fresh(session) if parent is None else self._forked(session)
             self._db.run(_INSERT, (made.id, parent, *_columns(made)))
             failpoint("session.after_insert")
-            if number_of_session(self._db, made.id) > MOST_SESSIONS:
+            number = number_of_session(self._db, made.id)
+            if number > MOST_SESSIONS:
                 raise Misuse("this store holds as many sessions as it can; open another store")
+            awaiting.meet(self._db, number, made, belongs=parent is not None)
         return made
+
+    async def find(self, id: str) -> Session | None:
+        found = self._find(id)
+        return _session(found) if found else None
 
     async def session(self, id: str) -> Session:
         found = self._find(id)
@@ -85,6 +93,14 @@ class SqlSessions:
             (*values, page.limit),
         )
         return tuple(_listed(row) for row in found)
+
+    async def wait(self, id: str, parent: str, fork: int) -> None:
+        with self._db.writing():
+            awaiting.wait(self._db, id, parent, fork)
+
+    async def adopt(self, id: str) -> tuple[str, ...]:
+        with self._db.writing():
+            return awaiting.adopt(self._db, id)
 
     async def erase(self, id: str) -> Erased:
         return erase(self._db, id)

@@ -10,9 +10,9 @@ from holdfast.engine.doors import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model.log import Entry, Pin, Summary
 from holdfast.model.span import EVERYTHING, OPEN, Span
-from holdfast.model.store import Expect
+from holdfast.model.store import Expect, Page
 from holdfast.ports import Store
-from holdfast.testing.factories import NOON, append, read_all, session, start
+from holdfast.testing.factories import NOON, append, call, draft, read_all, session, start
 
 from .base import Contract
 
@@ -31,6 +31,12 @@ def family(store: Store) -> tuple[str, str, str]:
     append(store, grandchild, "c5")
     append(store, root, "a5")
     return root, child, grandchild
+
+
+def write(store: Store, id: str, entries: tuple[Entry, ...]) -> None:
+    """The same entries once more, in another session."""
+    told = [draft(entry.body, id=entry.id, created=entry.created) for entry in entries]
+    drive(store.log.append(id, told))
 
 
 class ForkContract(Contract):
@@ -146,7 +152,74 @@ class ForkContract(Contract):
 
     def test_a_parent_that_is_not_there_is_unknown(self, store: Store) -> None:
         with pytest.raises(Unknown):
-            start(store, parent="nobody", fork=0)
+            start(store, parent="nobody", fork=1)
+        assert drive(store.sessions.list(Page())) == ()
+
+    def test_what_shares_nothing_may_be_there_before_its_parent(self, store: Store) -> None:
+        child = start(store, parent="later")
+        append(store, child, "a")
+        drive(store.calls.record(call(child, cost=5)))
+        assert drive(store.sessions.session(child)).parent == "later"
+        with pytest.raises(Unknown):
+            drive(store.calls.spent("later"))
+        start(store, "another")
+        assert drive(store.calls.spent("another"))[0].cost == 0
+        start(store, "later")
+        again = self.reopen(store)
+        assert drive(again.calls.spent("later"))[0].cost == 5
+        found = drive(again.sessions.session(child))
+        assert (found.parent, found.fork, found.head) == ("later", 0, 1)
+        assert texts(read_all(again, child)) == ["a"]
+
+    def test_whoever_waited_for_a_parent_and_was_erased_is_forgotten(self, store: Store) -> None:
+        child = start(store, parent="later")
+        drive(store.sessions.erase(child))
+        start(store, "later")
+        start(store, child)
+        assert drive(store.sessions.session(child)).parent == ""
+
+    def test_a_fork_that_was_there_before_its_parent_shares_with_it(self, store: Store) -> None:
+        root, child, _ = family(store)
+        before = {id: read_all(store, id) for id in (root, child)}
+        again = start(store, "again")
+        write(store, again, before[child])
+        drive(store.calls.record(call(again, cost=5)))
+        drive(store.sessions.wait(again, "later", 3))
+        assert drive(store.sessions.adopt("later")) == ()
+        start(store, "later")
+        assert drive(store.sessions.adopt("later")) == ()
+        write(store, "later", before[root])
+        assert drive(store.sessions.adopt("later")) == (again,)
+        assert drive(store.sessions.adopt("later")) == ()
+        store = self.reopen(store)
+        found = drive(store.sessions.session(again))
+        assert (found.parent, found.fork, found.head) == ("later", 3, 5)
+        assert [e.id for e in read_all(store, again)] == [e.id for e in before[child]]
+        assert drive(store.calls.spent("later"))[0].cost == 0
+        drive(store.sessions.erase("later"))
+        assert [e.id for e in read_all(store, again)] == [e.id for e in before[child]]
+
+    def test_one_that_is_not_the_same_shares_nothing(self, store: Store) -> None:
+        child = start(store)
+        append(store, child, "a", "b")
+        drive(store.sessions.wait(child, "later", 1))
+        start(store, "later")
+        append(store, "later", "a")
+        assert drive(store.sessions.adopt("later")) == ()
+        assert texts(read_all(store, child)) == ["a", "b"]
+
+    def test_two_that_belong_to_one_another_can_be_read(self, store: Store) -> None:
+        one = start(store, "one", parent="other")
+        other = start(store, "other", parent="one")
+        for id in (one, other):
+            append(store, id, id)
+            assert texts(read_all(store, id)) == [id]
+
+    @pytest.mark.parametrize("parent", ["itself", "\u00e9", "a\nb"])
+    def test_not_everything_can_be_a_parent(self, store: Store, parent: str) -> None:
+        with pytest.raises(Misuse):
+            start(store, "itself", parent=parent)
+        assert drive(store.sessions.list(Page())) == ()
 
     def test_a_long_chain_of_forks_reads_as_one_line(self, store: Store) -> None:
         id = start(store)

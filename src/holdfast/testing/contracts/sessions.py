@@ -55,6 +55,11 @@ class SessionContract(Contract):
                 drive(attempt)  # type: ignore[arg-type]
             assert "session-alpha" in told.value.nearest
 
+    def test_a_session_is_looked_for_without_looking_around(self, store: Store) -> None:
+        id = start(store, "session-alpha")
+        assert drive(store.sessions.find(id)) == drive(store.sessions.session(id))
+        assert drive(store.sessions.find("session-aplha")) is None
+
     def test_nothing_is_near_where_nothing_is(self, store: Store) -> None:
         with pytest.raises(Unknown) as told:
             drive(store.sessions.session("anything"))
