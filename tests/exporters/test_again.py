@@ -14,6 +14,7 @@ from holdfast.model.log import Session
 from holdfast.model.reply import Usage
 from holdfast.testing.factories import call
 from tests.exporters.carried import exported, imported
+from tests.importers.looking import words
 from tests.importers.writing import story, text
 
 
@@ -107,3 +108,48 @@ def test_the_same_request_under_another_name_is_one_call(
     (mine,) = sessions(hf)
     imported(other, exported(hf.session(mine.id), raw=True), tmp_path)
     assert spent(other) == (1, 5)
+
+
+def test_the_same_ids_with_other_words_become_a_fork(
+    hf: Holdfast, other: Holdfast, tmp_path: Path
+) -> None:
+    session = hf.session(model="gpt-5.1")
+    for said in ("Mend the roof.", "It leaks.", "Paint it."):
+        session.user(said)
+    line = exported(session, raw=True)
+    changed = line.replace(b"It leaks.", b"It holds.")
+    for store in (hf, other):
+        imported(store, line, tmp_path)
+        for many in (1, 0):
+            report = imported(store, changed + b"\n" * many, tmp_path)
+            assert (report.entries, report.troubles) == (2 * many, 0)
+        (fork,) = [one for one in sessions(store) if one.id != session.id]
+        assert (fork.parent, fork.fork) == (session.id, 1)
+        assert words(store.session(fork.id)) == ["Mend the roof.", "It holds.", "Paint it."]
+        assert exported(store.session(session.id), raw=True) == line
+        once_more = line.replace(b"It leaks.", b"It burns.")
+        assert imported(store, once_more, tmp_path).entries == 2
+        assert len(sessions(store)) == 3
+
+
+@pytest.mark.parametrize("what", ["text", "label"])
+def test_where_nothing_is_the_same_it_is_a_session_of_its_own(
+    what: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    session = hf.session(model="gpt-5.1")
+    session.user("Mend the roof.")
+    line = exported(session, raw=True)
+    told = {"text": (b"Mend", b"Burn"), "label": (b'"created":1', b'"created":2')}[what]
+    head, tail = line.split(b'"messages"')
+    imported(hf, head + b'"messages"' + tail.replace(*told), tmp_path)
+    (found,) = [one for one in sessions(hf) if one.id != session.id]
+    assert (found.parent, found.fork, found.head) == ("", 0, 1)
+
+
+def test_a_masked_copy_is_a_fork_from_the_masked_word_on(hf: Holdfast, tmp_path: Path) -> None:
+    session = hf.session(model="gpt-5.1")
+    session.user("Mend the roof.")
+    session.user("My key is sk-ant-api03-0123456789abcdefABCDEF.")
+    imported(hf, exported(session), tmp_path)
+    (fork,) = [one for one in sessions(hf) if one.id != session.id]
+    assert (fork.parent, fork.fork, fork.head) == (session.id, 1, 2)

@@ -1,8 +1,8 @@
 """Taking in a session that was exported whole: its entries as they are, once.
 
-Rule 1: the same beginning is never written again: the same ids, or what was imported from the same
-        file elsewhere. A file that knows more adds to the session; one that parts from it becomes
-        a fork.
+Rule 1: the same beginning is never written again: the same entries, or what was imported from the
+        same file elsewhere. A file that knows more adds to the session; one that parts from it, be
+        it under the same ids, becomes a fork; one that shares nothing, a session of its own.
 Rule 2: what follows from the entries is computed, whatever the file says of it.
 Rule 3: nothing in the file is believed that could not have been written here.
 """
@@ -102,7 +102,8 @@ class Carrying:
             if same in (known.head, len(self._entries)):
                 return known, same
             id = session_id("portable", wanted.id, self._entries[-1].id)
-            wanted = replace(wanted, id=id, parent=known.id, fork=same)
+            shared = {"parent": known.id, "fork": same} if same else {}
+            wanted = replace(wanted, id=id, **shared)
 
     async def _rooted(self, wanted: Session) -> Session:
         """The session as a fork where what it shares is here; otherwise one of its own.
@@ -121,9 +122,10 @@ class Carrying:
     async def _same(self, known: Session) -> int:
         """How many entries of a session are those of the file, from the beginning."""
         spans, same = (Span(1, len(self._entries)),), 0
-        async for page in load.pages(self._store.log, known.id, spans):
+        async for page in load.pages(self._store.log, known.id, spans, bare=False):
             for entry in page:
-                if not alike(entry, self._entries[same]):
+                told = self._entries[same]
+                if not alike(entry, replace(told, body=self._clean(told.body))):
                     return same
                 same += 1
         return same
@@ -209,14 +211,22 @@ class Carrying:
 
 
 def alike(known: Entry, told: Entry) -> bool:
-    """Whether an entry is the one that a file tells: by its id, or by all that was imported."""
+    """Whether an entry is the one that a file tells: all that it says, or all that was imported."""
     if known.id == told.id:
-        return True
+        return _said(known) == _said(told)
     if known.created != told.created or type(known.body) is not type(told.body):
         return False
     if print := of_entry(known):
         return print == of_entry(told)
     return known.body == told.body and isinstance(known.body, Clear | Notes | Records)
+
+
+def _said(entry: Entry) -> Entry:
+    """An entry without what is computed, and without where and how it was written."""
+    body = entry.body
+    if isinstance(body, Summary):
+        body = replace(body, folded=Folded(), facts=b"")
+    return replace(entry, body=body, session="", key="", counts=())
 
 
 def checked(told: PortableSession) -> tuple[Entry, ...]:
