@@ -22,20 +22,26 @@ TOLD = "told"
 """The version of a price that the program itself has told."""
 
 
-async def bring(engine: Engine, *brought: Brought, sources: Sequence[Source] = ()) -> None:
-    """Write what was brought; Conflict where a session that was thought to be new is there."""
+async def bring(
+    engine: Engine, *brought: Brought, sources: Sequence[Source] = ()
+) -> tuple[int, ...]:
+    """Write what was brought; how many calls of each were new.
+
+    Conflict where a session that was thought to be new is there.
+    """
     known = cache(engine.catalogue.profile)
     priced = [
         replace(one, calls=tuple([_priced(call, known) for call in one.calls])) for one in brought
     ]
     try:
-        await engine.store.imports.bring(*priced, sources=sources)
+        calls = await engine.store.imports.bring(*priced, sources=sources)
     except Misuse as refused:
         if not any(one.new for one in brought):
             raise
         raise Conflict(brought[0].session, 0, 0) from refused
     failpoint("import.after_bring")
     engine.appended = engine.appended or any(one.drafts or one.laid for one in brought)
+    return calls
 
 
 def _priced(call: Call, known: Callable[[str], Profile]) -> Call:

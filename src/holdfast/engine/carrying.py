@@ -24,6 +24,7 @@ from holdfast.engine.identity import session_id
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.prints import of_entry
 from holdfast.errors import Corrupt, Misuse
+from holdfast.model.brought import Brought
 from holdfast.model.log import (
     Body,
     Clear,
@@ -39,7 +40,7 @@ from holdfast.model.log import (
 from holdfast.model.origin import Imported
 from holdfast.model.portable import PortableSession
 from holdfast.model.reply import Call
-from holdfast.model.span import Span
+from holdfast.model.span import EVERYTHING, clip
 from holdfast.model.store import Expect
 
 if TYPE_CHECKING:
@@ -97,13 +98,21 @@ class Carrying:
         while True:
             known = await self._store.sessions.find(wanted.id)
             if known is None:
-                known = await self._store.sessions.create(await self._rooted(wanted))
+                known = await self._created(wanted)
             same = await self._same(known)
             if same in (known.head, len(self._entries)):
                 return known, same
             id = session_id("portable", wanted.id, self._entries[-1].id)
             shared = {"parent": known.id, "fork": same} if same else {}
             wanted = replace(wanted, id=id, **shared)
+
+    async def _created(self, wanted: Session) -> Session:
+        try:
+            return await self._store.sessions.create(await self._rooted(wanted))
+        except Misuse:
+            if known := await self._store.sessions.find(wanted.id):
+                return known  # somebody else was faster
+            raise
 
     async def _rooted(self, wanted: Session) -> Session:
         """The session as a fork where what it shares is here; otherwise one of its own.
@@ -121,7 +130,7 @@ class Carrying:
 
     async def _same(self, known: Session) -> int:
         """How many entries of a session are those of the file, from the beginning."""
-        spans, same = (Span(1, len(self._entries)),), 0
+        spans, same = clip(EVERYTHING, 1, min(known.head, len(self._entries))), 0
         async for page in load.pages(self._store.log, known.id, spans, bare=False):
             for entry in page:
                 told = self._entries[same]
@@ -143,14 +152,11 @@ class Carrying:
                 if not entry.is_message:
                     before.append(placed)
                 drafts.append(made)
-                self._count(entry)
             expect = Expect(message=known.last_message, marker=known.last_marker)
-            written = await self._store.log.append(known.id, drafts, key=key, expect=expect)
-            if written[-1].seq != some[-1].seq:
-                raise Misuse(
-                    f"session {known.id} uses the key {key!r} twice; it was not written so"
-                )
-            known = moved_on(known, written)
+            brought = Brought(session=known.id, drafts=tuple(drafts), key=key, expect=expect)
+            await self._store.imports.bring(brought)
+            self._report.wrote(drafts)
+            known = moved_on(known, some)
             self._engine.appended = True
         return known
 
@@ -186,11 +192,6 @@ class Carrying:
         secrets = self._engine.secrets
         return redacted(sound(body), secrets) if secrets else sound(body)
 
-    def _count(self, entry: Entry) -> None:
-        self._report.entries += 1
-        self._report.messages += entry.is_message
-        self._report.compactions += isinstance(entry.body, Summary)
-
     async def _record(self, known: Session) -> None:
         """Its calls, with what they were given; told again, they are the same rows.
 
@@ -199,15 +200,9 @@ class Carrying:
         calls = [replace(call, session=known.id) for call in self._told.calls]
         for data in self._told.given.values():
             await self._store.calls.keep(known.id, data)
-        before = await self._many(known)
         for at in range(0, len(calls), CALLS):
-            await self._store.calls.record(*calls[at : at + CALLS])
-        self._report.calls += await self._many(known) - before
-
-    async def _many(self, known: Session) -> int:
-        """How many calls a session has."""
-        own = await self._store.calls.spent(known.id, by=("session",))
-        return sum(one.calls for one in own if one.session == known.id)
+            brought = Brought(session=known.id, calls=tuple(calls[at : at + CALLS]))
+            self._report.calls += sum(await self._store.imports.bring(brought))
 
 
 def alike(known: Entry, told: Entry) -> bool:

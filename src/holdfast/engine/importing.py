@@ -8,6 +8,7 @@ Rule 3: a session that belongs to another is imported after it where names tell;
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -26,6 +27,7 @@ from holdfast.engine.readied import Readied
 from holdfast.engine.workers import workers
 from holdfast.errors import Conflict, HoldfastError, Misuse, Unsafe
 from holdfast.files import Root
+from holdfast.model.brought import Brought
 from holdfast.model.brought import Source as Whole
 from holdfast.model.origin import MOST_PROBLEMS, Imported
 from holdfast.model.told import (
@@ -63,7 +65,8 @@ GROWING = "growing"
 """How a source looks of which not all was imported: no file looks so."""
 
 TRIES = 3
-"""How often a source is begun again because somebody else writes the same session."""
+"""So often somebody else may write the same of a session first. Whoever does goes on meanwhile, so
+that the next time they write something else, and a source comes to its end."""
 
 
 class Importing:
@@ -93,18 +96,18 @@ class Importing:
             root = Root(source.root)
         except (OSError, Unsafe) as why:
             return _trouble(report, Problem(f"cannot be read: {why}"))
-        for attempt in range(TRIES):
+        met: Counter[str] = Counter()
+        while True:
             with closing(FileMaterial(root, source.name, self._bounds)) as self.material:
-                self._careful = attempt > 0
                 if fresh and _rewritten(self.material):
                     return report
                 try:
                     return await self._once(self.material, report, again, fresh)
-                except Conflict:
-                    if attempt == TRIES - 1:
+                except Conflict as faster:
+                    met[str(faster)] += 1
+                    if met[str(faster)] == TRIES:
                         raise
-                    report = Imported(path=source.path, importer=source.importer, size=source.size)
-        return report
+                    self._careful, report = True, _anew(report)
 
     async def _once(
         self, material: FileMaterial, report: Imported, again: bool, fresh: bool
@@ -132,9 +135,14 @@ class Importing:
         look = material.look()
         whole = Whole(name=material.path, look=GROWING if growing else look, sessions=made)
         if made:
-            await bring(self._engine, *brought, sources=(whole,))
+            await self._bring(brought, whole, report)
         report.sessions, report.beside = made, material.beside(look)
         return _ended(report)
+
+    async def _bring(self, brought: list[Brought], whole: Whole, report: Imported) -> None:
+        report.calls += sum(await bring(self._engine, *brought, sources=(whole,)))
+        for one in brought:
+            report.wrote(one.drafts)
 
     async def _begun(
         self, begun: Begun, sessions: dict[str, Ingest], report: Imported
@@ -217,6 +225,14 @@ _TELL: dict[type, Callable[[Ingest, Any], Any]] = {
     Titled: _titled,
     Noted: _noted,
 }
+
+
+def _anew(report: Imported) -> Imported:
+    """A report on a source that is begun again: what was written of it stays written."""
+    return Imported(
+        path=report.path, importer=report.importer, size=report.size, entries=report.entries,
+        messages=report.messages, compactions=report.compactions, calls=report.calls,
+    )  # fmt: skip
 
 
 def _ended(report: Imported) -> Imported:

@@ -46,11 +46,11 @@ class Ingest:
         careful: bool,
         foreign: bool,
     ) -> None:
-        self._engine, self._agent, self._report = engine, agent, report
+        self._engine, self._agent = engine, agent
         self._begun = begun
         self._title, self._model = begun.title, begun.model
         wanted = self._wanted(begun, parent)
-        self._trail = Trail(engine, wanted, begun.native, careful=careful, foreign=foreign)
+        self._trail = Trail(engine, wanted, begun.native, report, careful=careful, foreign=foreign)
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
@@ -100,7 +100,6 @@ class Ingest:
                 body, print, created=told.created, completed=told.completed, native=told.native,
                 parent=told.parent, provider=told.provider, model=told.model, request=told.request,
             )  # fmt: skip
-            self._report.messages += 1
         self._note(told, body, seq)
 
     def _note(self, told: Said, body: Message, seq: int) -> None:
@@ -146,7 +145,6 @@ class Ingest:
             seq = await self._trail.push(
                 marker, print, created=told.created, completed=told.created, native=told.native
             )
-            self._report.compactions += 1
         if told.native:
             self._natives[told.native] = seq
         beside = told.opaque[1:] if _sealed(told) else told.opaque
@@ -228,7 +226,6 @@ class Ingest:
                 stop=told.stop,
             )
         )
-        self._report.calls += 1
 
     async def kept(self, told: Kept) -> None:
         """A record that has no other place."""
@@ -258,7 +255,6 @@ class Ingest:
         session = self._trail.session
         if brought is None or session is None:
             return None
-        self._report.entries += self._trail.entries
         names = (self._agent, self._trail.native, "call")
         calls = tuple(
             replace(call, id=session_id(*names, call.id), session=session.id)

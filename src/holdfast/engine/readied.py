@@ -6,6 +6,7 @@ or another that begins in the same way. Otherwise its source is read again.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -70,5 +71,7 @@ class Readied:
         if given:
             brought = [one for each in given for one in each.ready.brought]
             sources = [one for each in given for one in each.ready.sources]
-            await bring(self._engine, *brought, sources=sources)
+            calls = iter(await bring(self._engine, *brought, sources=sources))
+            for one in given:
+                one.ready.report.calls += sum(islice(calls, len(one.ready.brought)))
         return [one.ready.report for one in given]

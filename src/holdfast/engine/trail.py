@@ -24,7 +24,7 @@ from holdfast.errors import Misuse
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
 from holdfast.model.message import Message, Record
-from holdfast.model.origin import Origin
+from holdfast.model.origin import Imported, Origin
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Expect
 
@@ -45,9 +45,10 @@ class Trail:
     """One imported session, as far as it is known and as it is written."""
 
     def __init__(
-        self, engine: Engine, wanted: Session, native: str, *, careful: bool, foreign: bool
-    ) -> None:
-        self._engine, self._store = engine, engine.store
+        self, engine: Engine, wanted: Session, native: str, report: Imported, *, careful: bool,
+        foreign: bool,
+    ) -> None:  # fmt: skip
+        self._engine, self._store, self._report = engine, engine.store, report
         self._foreign = foreign
         """Whether nothing was imported from this file before: what it tells may be a branch."""
         self._careful = careful
@@ -70,8 +71,6 @@ class Trail:
         self._pending: list[Record] = []
         self._held = 0
         self._markers: list[Entry] | None = None
-        self.entries = 0
-        """How many entries were appended."""
 
     @property
     def head(self) -> int:
@@ -297,7 +296,7 @@ class Trail:
         body = Rewind(to=to, reason="the file tells it differently from here on")
         now = self.session.updated
         draft = Draft(id=self._engine.ids.new(), body=body, created=now, completed=now)
-        await bring(self._engine, self._taken((draft,), key))
+        await self._bring(self._taken((draft,), key))
         del self._prints[self._at :], self._places[self._at :]
         self._straight, self._markers = False, None
 
@@ -346,7 +345,11 @@ class Trail:
         """Write what waits."""
         self._settle()
         if self._buffer or self._new:
-            await bring(self._engine, self._waited())
+            await self._bring(self._waited())
+
+    async def _bring(self, brought: Brought) -> None:
+        await bring(self._engine, brought)
+        self._report.wrote(brought.drafts)
 
     def _waited(self) -> Brought:
         """All that waits; from here on it does no more."""
@@ -364,7 +367,6 @@ class Trail:
         placed = (draft.placed(now.id, seq, key) for seq, draft in enumerate(drafts, now.head + 1))
         self.session = moved_on(now, placed)
         self._imported = self.session.head
-        self.entries += len(drafts)
         return Brought(session=now.id, new=new, drafts=drafts, key=key, expect=expect)
 
     async def finish(self) -> Brought | None:

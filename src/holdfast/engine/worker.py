@@ -62,9 +62,10 @@ class Sheet:
     async def alike(self, opening: bytes) -> tuple[()]:
         return ()
 
-    async def bring(self, *brought: Brought, sources: Sequence[Whole] = ()) -> None:
+    async def bring(self, *brought: Brought, sources: Sequence[Whole] = ()) -> tuple[int, ...]:
         self.brought += [await self._one(one) for one in brought]
         self.sources = (*self.sources, *sources)
+        return ()  # whoever writes can tell which calls are new
 
     async def _one(self, one: Brought) -> Brought:
         """As it will be handed over; what was said can be read here too, for an extract of it."""

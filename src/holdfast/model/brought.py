@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
-from holdfast.model.log import Draft, Session
+from holdfast.errors import Misuse
+from holdfast.model.log import Draft, Entry, Session
 from holdfast.model.origin import Imported, Origin
 from holdfast.model.reply import Call
 from holdfast.model.store import Changes, Expect
@@ -24,6 +27,12 @@ class Brought(Struct, frozen=True, kw_only=True):
     calls: tuple[Call, ...] = ()
     changes: Changes | None = None
     origin: Origin | None = None
+
+    def check(self, made: Sequence[Entry]) -> None:
+        """Misuse where its key has made something else before."""
+        if [one.id for one in made] != [one.id for one in self.drafts]:
+            what = f"session {self.session} uses the key {self.key!r} twice"
+            raise Misuse(f"{what}; it was not written so")
 
 
 class Source(Struct, frozen=True, kw_only=True):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
+from holdfast.model.log import Draft, Summary
+from holdfast.model.message import Message
 from holdfast.model.told import Problem
 
 MOST_PROBLEMS = 1000
@@ -58,3 +62,9 @@ class Imported(Struct, omit_defaults=True, kw_only=True):
     """The session here that it is a copy of, handed over and not gone on: nothing is imported."""
     kept: dict[str, int] = {}
     """How many records of each kind have no place in the model and were kept as they are."""
+
+    def wrote(self, drafts: Sequence[Draft]) -> None:
+        """Count what was appended."""
+        self.entries += len(drafts)
+        self.messages += sum(isinstance(draft.body, Message) for draft in drafts)
+        self.compactions += sum(isinstance(draft.body, Summary) for draft in drafts)

@@ -100,6 +100,10 @@ class Imports(Protocol):
         """Who lays entries out for this store in another process; empty where nobody does."""
         ...
 
-    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> None:
-        """Write what was brought, then how its sources looked: in one transaction, if it can."""
+    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> tuple[int, ...]:
+        """Write what was brought, then how its sources looked: in one transaction, if it can.
+
+        How many calls of each were new. Conflict where a session is not as it was expected, be it
+        that somebody else has brought the same.
+        """
         ...

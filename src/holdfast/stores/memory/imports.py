@@ -8,7 +8,7 @@ from holdfast.model.brought import Brought, Source
 from holdfast.model.origin import Origin
 
 from .calls import MemoryCalls
-from .log import MemoryLog
+from .log import MemoryLog, check
 from .sessions import MemorySessions
 from .shelf import Shelf
 
@@ -51,21 +51,24 @@ class MemoryImports:
     async def layout(self) -> str:
         return ""
 
-    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> None:
+    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> tuple[int, ...]:
         with self._shelf.lock:
-            for one in brought:
-                await self._one(one)
+            calls = tuple([await self._one(one) for one in brought])
             for source in sources:
                 await self.mark(source.name, source.look, source.sessions)
+            return calls
 
-    async def _one(self, one: Brought) -> None:
+    async def _one(self, one: Brought) -> int:
+        before = len(self._shelf.calls)
         if one.new:
             await self._sessions.create(one.new)
         if one.drafts:
-            await self._log.append(one.session, one.drafts, key=one.key, expect=one.expect)
+            check(self._shelf.session(one.session), one.expect)
+            one.check(await self._log.append(one.session, one.drafts, key=one.key))
         if one.calls:
             await self._calls.record(*one.calls)
         if one.changes:
             await self._sessions.set(one.session, one.changes)
         if one.origin:
             await self.keep(one.origin)
+        return max(len(self._shelf.calls) - before, 0)

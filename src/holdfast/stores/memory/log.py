@@ -39,7 +39,7 @@ class MemoryLog:
             at = self._shelf.session(session)
             if key and (made := self._shelf.made_with(session, key)):
                 return _same(made, drafts, key)
-            _check(at, expect)
+            check(at, expect)
             if call:
                 record(self._shelf, call)
             made = tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, at.head + 1))
@@ -81,7 +81,7 @@ def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[E
     return made
 
 
-def _check(session: Session, expect: Expect | None) -> None:
+def check(session: Session, expect: Expect | None) -> None:
     expect = expect or Expect()
     if expect.message not in (None, session.last_message):
         raise Conflict(session.id, expect.message, session.last_message)

@@ -22,6 +22,7 @@ _KEEP = (
     "INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
     "session = excluded.session, opening = excluded.opening, data = excluded.data"
 )
+_MANY = "SELECT count(*) FROM calls WHERE session = ?"
 
 _laid = msgspec.msgpack.Decoder(Laid)
 
@@ -68,34 +69,44 @@ class SqlImports:
     async def layout(self) -> str:
         return "sqlite"
 
-    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> None:
+    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> tuple[int, ...]:
         words: list[Words] = []
         with self._db.together():
-            for one in brought:
-                await self._one(one, words)
+            calls = tuple([await self._one(one, words) for one in brought])
             for source in sources:
                 failpoint("import.before_mark")
                 await self.mark(source.name, source.look, source.sessions)
         self._waiting.add(words)
+        return calls
 
-    async def _one(self, one: Brought, words: list[Words]) -> None:
+    async def _one(self, one: Brought, words: list[Words]) -> int:
         if one.new:
             await self._sessions.create(one.new)
         if one.drafts or one.laid:
             failpoint("import.before_append")
             await self._entries(one, words)
             failpoint("import.after_append")
-        if one.calls:
-            await self._calls.record(*one.calls)
+        calls = await self._called(one) if one.calls else 0
         if one.changes:
             await self._sessions.set(one.session, one.changes)
         if one.origin:
             failpoint("import.before_keep")
             await self.keep(one.origin)
+        return calls
+
+    async def _called(self, one: Brought) -> int:
+        """Record its calls; how many were new."""
+        number = number_of_session(self._db, one.session)
+        ((before,),) = self._db.rows(_MANY, (number,))
+        await self._calls.record(*one.calls)
+        ((after,),) = self._db.rows(_MANY, (number,))
+        return max(after - before, 0)
 
     async def _entries(self, one: Brought, words: list[Words]) -> None:
         if one.drafts:
-            await self._log.append(one.session, one.drafts, key=one.key, expect=one.expect)
+            self._log.check(one.session, one.expect)
+            made = await self._log.append(one.session, one.drafts, key=one.key)
+            one.check(made)
             return
         laid = _laid.decode(one.laid)
         number = self._log.put(one.session, laid, key=one.key, expect=one.expect)

@@ -95,6 +95,14 @@ class SqlLog:
                 calls.record(self._db, number, call)
         return tuple(d.placed(session, seq, key) for seq, d in enumerate(drafts, head + 1))
 
+    def check(self, session: str, expect: Expect) -> None:
+        """Refuse to go on with a session that is not as it was expected."""
+        last = (expect.message, expect.marker)
+        known = "SELECT last_message, last_marker FROM sessions WHERE id = ?"
+        for found in self._db.rows(known, (session,)):
+            if any(told not in (None, here) for told, here in zip(last, found, strict=True)):
+                raise self._refusal(session, expect)
+
     def put(self, session: str, laid: Laid, *, key: str, expect: Expect) -> int:
         """Append what was laid out beforehand; the number of its session.
 
