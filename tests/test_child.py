@@ -28,7 +28,7 @@ import sys, time
 sys.path.insert(0, sys.argv[1])
 from holdfast.child import Child
 child = Child("holdfast.echo")
-print(child.answer(time.monotonic() + 30))
+print(bytes(child.answer(time.monotonic() + 30)))
 child.close()
 """
 

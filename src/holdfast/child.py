@@ -70,7 +70,7 @@ class Child:
         except OSError as broken:
             raise EOFError from broken
 
-    def answer(self, end: float, stop: threading.Event | None = None) -> bytes:
+    def answer(self, end: float, stop: threading.Event | None = None) -> bytearray:
         """What it says next; TimeoutError once it is `end`, EOFError where it has ended.
 
         KeyboardInterrupt where somebody sets `stop`.
@@ -85,10 +85,11 @@ class Child:
         self.process.kill()
         self.process.communicate()
 
-    def _read(self, size: int, end: float, stop: threading.Event | None) -> bytes:
+    def _read(self, size: int, end: float, stop: threading.Event | None) -> bytearray:
         assert self.process.stdout is not None
-        file, data = self.process.stdout.fileno(), bytearray()
-        while len(data) < size:
+        file, data, done = self.process.stdout.fileno(), bytearray(size), 0
+        room = memoryview(data)
+        while done < size:
             left = end - time.monotonic()
             if stop and stop.is_set():
                 raise KeyboardInterrupt
@@ -96,11 +97,11 @@ class Child:
                 raise TimeoutError
             if not select.select([file], [], [], min(left, TICK))[0]:
                 continue
-            piece = os.read(file, min(size - len(data), PIPE))
-            if not piece:
+            more = os.readv(file, [room[done:]])
+            if not more:
                 raise EOFError
-            data += piece
-        return bytes(data)
+            done += more
+        return data
 
 
 def framed(data: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 ALONE = 120
 """So long the process goes on where nobody is left to end it, in seconds."""
+
+
+CYCLES = 50_000
+"""After so many new objects cycles are looked for: hardly anything that is read is in one."""
 
 
 class Unpriced:
@@ -88,23 +93,22 @@ class Beforehand(Importing):
         raise Misuse("what is taken in as it is can only be taken into the store itself")
 
 
-def maker(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], bytes]:
-    """What tells what a source brings, packed; nothing where the store itself is needed for it."""
+def maker(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], Ready | None]:
+    """What tells what a source brings; nothing where the store itself is needed for it."""
     clock = SystemClock()
     engine = Engine(
         cast(Any, None), clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=secrets,
         catalogue=cast("Catalogue", Unpriced()),
     )  # fmt: skip
 
-    def made(source: Source) -> bytes:
+    def made(source: Source) -> Ready | None:
         sheet = Sheet(layout)
         engine.store = cast("Store", sheet)
         try:
             report = drive(Beforehand(engine, source).run())
-            told = packed(Ready(report, tuple(sheet.brought), sheet.sources))
         except Exception:  # whoever writes will meet the same, and tell it
-            return b""
-        return told if len(told) <= ANSWER else b""
+            return None
+        return Ready(report, tuple(sheet.brought), sheet.sources)
 
     return made
 
@@ -113,11 +117,15 @@ def main() -> None:
     """Answer until nobody asks any more."""
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever an importer prints is no answer
+    gc.freeze()
+    gc.set_threshold(CYCLES)
     make = maker(*wire.decode(heard(asked) or b"", tuple[str, tuple[str, ...]]))
     while (told := heard(asked)) is not None:
         limits(ALONE)
         source = Source(*wire.decode(told, tuple[str, str, str, int]))
-        answers.write(framed(make(source)))
+        ready = make(source)
+        told = packed(ready) if ready else b""
+        answers.write(framed(told if len(told) <= ANSWER else b""))
         answers.flush()
 
 

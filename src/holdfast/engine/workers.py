@@ -57,7 +57,7 @@ class Job:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.made: Future[bytes] = Future()
+        self.made: Future[Ready | None] = Future()
 
 
 class Workers:
@@ -87,11 +87,11 @@ class Workers:
             return None
         while not job.made.done() and (other := self._next(wait=False)):
             other.made.set_result(self._make(other.source))
-        data = job.made.result()
+        made = job.made.result()
         with self._room:
             self._held -= job.source.size
             self._room.notify_all()
-        return opened(data) if data else None
+        return made
 
     def close(self) -> None:
         """End them, whatever they do."""
@@ -109,7 +109,7 @@ class Workers:
                 child.tell(self._told)
                 while self._ask(child, under):
                     made = child.answer(time.monotonic() + PATIENCE, self._stop)
-                    under.popleft().made.set_result(made)
+                    under.popleft().made.set_result(opened(made))
             finally:
                 child.close()
         except (OSError, EOFError, KeyboardInterrupt):
@@ -144,7 +144,7 @@ class Workers:
                 under.extend(self._left)
                 self._left.clear()
         for job in under:
-            job.made.set_result(b"")
+            job.made.set_result(None)
 
 
 async def workers(engine: Engine, sources: Sequence[Source]) -> Workers | None:
@@ -175,7 +175,7 @@ def packed(ready: Ready) -> bytes:
     return msgspec.msgpack.encode([wire.encode(replace(ready, brought=bare)), *laid])
 
 
-def opened(data: bytes) -> Ready | None:
+def opened(data: bytes | bytearray) -> Ready | None:
     """What a worker has said; None where it is nothing that one says."""
     try:
         told, *laid = msgspec.msgpack.decode(data, type=list[bytes])

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
 
+from msgspec.structs import replace
+
 from holdfast.core.facets import NAMED, Facets, Run, asked, pieces
 from holdfast.core.secrets import mask
 from holdfast.model.search import Query
@@ -29,10 +31,15 @@ GAP = "z"
 
 def tags(facets: Facets) -> str:
     """Everything a part can be told apart by, as words."""
+    at = min(max(facets.created, 0), LATEST)
+    return _names(replace(facets, created=0)) + _times(at >> SHIFTS[0])
+
+
+@lru_cache(1024)  # a call, its result and what is said beside them differ in little
+def _names(facets: Facets) -> str:
     names = [(name, value) for name in NAMED for value in facets.names(name) if value]
     runs = [run for name, value in names if (run := _named(name, value))]
-    at = min(max(facets.created, 0), LATEST)
-    return f" {GAP} ".join([*runs, _times(at >> SHIFTS[0])])
+    return "".join([f"{run} {GAP} " for run in runs])
 
 
 @lru_cache(4096)  # one session names the same again and again

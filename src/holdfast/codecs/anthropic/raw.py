@@ -13,6 +13,9 @@ import msgspec
 
 from holdfast.model import wire
 
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_items = msgspec.json.Decoder(list[msgspec.Raw])
+
 
 class Garbled(ValueError):
     """Bytes that are not what the format says; it ends up as the error of a reply."""
@@ -22,10 +25,7 @@ def fields(data: bytes) -> dict[str, bytes]:
     """The members of a JSON object, each as its own bytes."""
     try:
         data.decode("utf-8")
-        return {
-            key: bytes(value).strip()
-            for key, value in msgspec.json.decode(data, type=dict[str, msgspec.Raw]).items()
-        }
+        return {key: bytes(value) for key, value in _fields.decode(data).items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as refused:
         return _with_surrogates(data, refused)
 
@@ -44,7 +44,7 @@ def _with_surrogates(data: bytes, refused: Exception) -> dict[str, bytes]:
 def items(data: bytes) -> list[bytes]:
     """The items of a JSON array, each as its own bytes."""
     try:
-        return [bytes(item).strip() for item in msgspec.json.decode(data, type=list[msgspec.Raw])]
+        return [bytes(item) for item in _items.decode(data)]
     except (msgspec.DecodeError, RecursionError) as refused:
         plain = value(data)
         if not isinstance(plain, list):
