@@ -148,6 +148,19 @@ def test_what_was_found_is_marked_and_in_sight() -> None:
     assert "walrus" in plain
 
 
+@pytest.mark.parametrize("columns", [30, 40, 60, 80, 120])
+@pytest.mark.parametrize("around", ["漢字", "word ", "👩‍👩‍👧‍👦 ", "\u202e", "é" * 9 + "\n"])
+def test_what_was_found_is_in_sight_in_every_script_and_width(around: str, columns: int) -> None:
+    with holdfast.open() as hf:
+        hf.session().user(around * 40 + " walrus " + around * 40)
+        hf.session().user("walrus " + around * 40)
+        hf.session().user(around * 40 + " walrus")
+    told = run("search", "walrus", FORCE_COLOR="1", NO_COLOR="1", COLUMNS=str(columns)).stdout
+    rows = [line for line in told.splitlines() if "walrus" in line]
+    assert len(rows) == 3
+    assert max(map(cell_len, told.splitlines()[:4])) <= columns
+
+
 def test_nothing_found_is_no_error(sessions: tuple[str, str]) -> None:
     done = run("search", "elephant")
     assert (done.exit_code, done.stdout) == (0, "Nothing is found for 'elephant'.\n")

@@ -72,6 +72,24 @@ def test_enter_opens_what_was_chosen_with_what_is_around_it(terminal: Terminal) 
     assert "earlier entries" in terminal.screen()
 
 
+def test_whoever_has_read_enough_comes_back_to_where_they_were(terminal: Terminal) -> None:
+    terminal.run("search", "--live", "walrus")
+    seen(terminal, "walrus sleeps")
+    terminal.press("Down")
+    terminal.press("Enter")
+    opened = seen(terminal, "Enter or Backspace: back to the list · q or Esc: leave")
+    chosen = "▶ #42 assistant" if "▶ #42" in opened else "▶ #41 user"
+    terminal.press("Enter")
+    again = seen(terminal, "walrus sleeps")
+    assert "search> walrus" in again
+    assert "walrus wakes" in again
+    terminal.press("Enter")
+    assert chosen in seen(terminal, "q or Esc: leave")
+    terminal.press("q")
+    terminal.type("echo left $?")
+    terminal.wait("left 0")
+
+
 def test_whoever_types_fast_is_waited_for(terminal: Terminal) -> None:
     terminal.run("search", "--live")
     terminal.wait("Type what is to be found.")
@@ -84,7 +102,7 @@ def test_it_fits_and_nothing_that_was_said_acts(terminal: Terminal) -> None:
     shown = seen(terminal, "39 about the reef").splitlines()
     assert shown[0] == "search> reef"
     assert len(shown) == 24
-    assert shown[-1] == "↑ ↓ choose · Enter opens · Esc leaves"
+    assert shown[-1] == "↑ ↓ PgUp PgDn choose · Enter opens · Esc leaves"
     assert sum("reef ␛[2J漢字" in line for line in shown) == 20
     assert max(map(cell_len, shown)) <= 80
     assert "claude-sonnet" not in shown[-2]

@@ -1,5 +1,6 @@
 """Sessions are listed, found by a beginning, forked, renamed, archived."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,8 @@ def test_pages_follow_one_another() -> None:
 
 def test_a_shortened_id_names_its_session() -> None:
     begin(30)
-    for line in run("sessions", "--limit", "30").stdout.splitlines()[1:31]:
+    screen = run("sessions", "--limit", "30", FORCE_COLOR="1", NO_COLOR="1").stdout
+    for line in screen.splitlines()[1:31]:
         assert run("show", line.split()[0]).exit_code == 0
 
 
@@ -119,15 +121,28 @@ def test_a_pipe_gets_whole_titles_and_names_and_no_hints() -> None:
     begin(
         title=title, model="anthropic/claude-sonnet-4-6-20260101", directory="/srv/some-long-name"
     )
-    piped = run("sessions").stdout
-    assert title in piped
-    assert "anthropic/claude-sonnet-4-6-20260101" in piped
-    assert "some-long-name" in piped
-    assert "See one with" not in piped
+    (line,) = run("sessions").stdout.splitlines()
+    (value,) = values("sessions")
+    id, *facts, changed = line.split("\t")
+    assert id == value["id"]
+    assert facts == [title, "/srv/some-long-name", "anthropic/claude-sonnet-4-6-20260101", "1"]
+    assert datetime.fromisoformat(changed).timestamp() == value["updated"] // 1000
     screen = run("sessions", FORCE_COLOR="1", NO_COLOR="1").stdout
     assert "See one with" in screen
     assert "Why the login page answ" in screen
     assert "sonnet-4-6 " in screen
+
+
+def test_a_pipe_gets_every_session_and_a_screen_the_newest() -> None:
+    ids = begin(25, title="a\tb\nc")
+    lines = [line.split("\t") for line in run("sessions").stdout.splitlines()]
+    assert [line[0] for line in lines] == sorted(ids, reverse=True)
+    assert {(len(line), line[1]) for line in lines} == {(6, "a b c")}
+    assert len(values("sessions")) == 25
+    assert len(run("sessions", "--limit", "3").stdout.splitlines()) == 3
+    done = run("sessions", FORCE_COLOR="1", NO_COLOR="1")
+    assert len(done.stdout.splitlines()) == 22
+    assert "… more: holdfast sessions --after " in done.stderr
 
 
 @pytest.mark.parametrize(

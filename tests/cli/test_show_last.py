@@ -7,6 +7,7 @@ import pytest
 import holdfast
 from holdfast.cli.drawing import LETTERS, beginning
 from holdfast.model import log
+from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.span import Span
 from holdfast.stores.sql.log import SqlLog
 from tests.cli.running import run, values
@@ -91,3 +92,21 @@ def test_a_cut_saves_a_line_at_least() -> None:
     eleven = "\n".join(f"line {n}" for n in range(11))
     assert beginning(eleven, 76) == (eleven, "")
     assert beginning(f"{eleven}\nmore", 76)[1] == "… 2 more lines"
+
+
+@pytest.mark.parametrize("before", [0, 40, 200])
+def test_an_answer_names_the_tool_whose_call_lies_before_the_page(before: int) -> None:
+    with holdfast.open() as hf:
+        s = hf.session()
+        s.append(
+            holdfast.assistant(ToolCall("call_1", "read_log", "{}"),
+                               ToolCall("call_2", "grep", "{}"))
+        )  # fmt: skip
+        for number in range(before):
+            s.append(log.Checkpoint(label=f"{number}"))
+        s.append(Message("tool", (ToolResult("call_1", "500 at 12:01"),)))
+        s.append(Message("tool", (ToolResult("call_2", "nothing"),)))
+    for words in (("--last", "1"), ("--last", "2"), ("--at", str(before + 3), "--around", "0")):
+        told = run("show", s.id, *words).stdout
+        assert "← grep" in told
+        assert "call_2" not in told

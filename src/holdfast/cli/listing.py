@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from itertools import takewhile
+from collections.abc import Iterator
+from itertools import islice, takewhile
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
 
+SCREENFUL, STEP = 20, 1_000
+"""How many a terminal lists, and how many are read at a time."""
+
 SHORTEST = 8
 """How much of an id is shown at least; more where that would fit two sessions."""
 
@@ -30,8 +34,8 @@ ROOMY, NAME = 100, 12
 
 
 @click.command()
-@click.option("--limit", metavar="N", type=click.IntRange(1, 10_000), default=20, show_default=True,
-              help="How many to list.")  # fmt: skip
+@click.option("--limit", metavar="N", type=click.IntRange(1), default=None,
+              help="How many to list: 20 on a terminal, otherwise all.")  # fmt: skip
 @click.option("--after", metavar="SESSION", default="", shell_complete=completed,
               help="Go on behind this one, the last of the page before.")  # fmt: skip
 @click.option(
@@ -41,23 +45,60 @@ ROOMY, NAME = 100, 12
 )
 @click.option("--archived", is_flag=True, help="Those that were put away instead.")
 @common
-def sessions(asked: Asked, limit: int, after: str, project: str | None, archived: bool) -> None:
-    """List sessions, the one that changed last first."""
-    from holdfast.cli.terminal import emit
+def sessions(
+    asked: Asked, limit: int | None, after: str, project: str | None, archived: bool
+) -> None:
+    """List sessions, the one that changed last first.
 
+    In a pipe each is a line of its own: id, title, project, model, entries and when it changed,
+    with tabs between them.
+    """
+    from holdfast.cli.terminal import console, say
+
+    screen = console().is_terminal and not asked.json
     with asked.open() as hf:
         root = None if project is None else named_project(hf, project)
-        start = find(hf, after) if after else None
-        found = hf.sessions(project=root, archived=archived, limit=limit + 1, after=start)
-        page = found[:limit]
-        openings = {one.id: "" if one.title else hf.opening(one) for one in page}
-        if asked.json:
-            for one in page:
-                emit({**as_value(one), "opening": openings[one.id]})
-        elif page:
-            draw(hf, page, openings, more=len(found) > limit)
+        found = _listed(hf, root, find(hf, after) if after else None, archived=archived)
+        page = tuple(islice(found, limit or (SCREENFUL if screen else None)))
+        more = next(found, None) is not None
+        if screen and page:
+            draw(hf, page, {one.id: opening(hf, one) for one in page})
+        elif page or asked.json:
+            write(hf, page, as_json=asked.json)
         else:
             explain_nothing(asked, root, archived=archived, after=after)
+        if more and not asked.json:
+            last = page[-1].id
+            say(f"… more: holdfast sessions --after {shortened(hf, [last])[last]}", "dim",
+                error=True)  # fmt: skip
+
+
+def _listed(
+    hf: Holdfast, project: str | None, after: Session | None, *, archived: bool
+) -> Iterator[Session]:
+    """All of them, behind one."""
+    while page := hf.sessions(project=project, archived=archived, limit=STEP, after=after):
+        yield from page
+        after = page[-1]
+
+
+def opening(hf: Holdfast, session: Session) -> str:
+    """How one without a title began."""
+    return "" if session.title else hf.opening(session)
+
+
+def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
+    """A line for each, for a program to read."""
+    from holdfast.cli.terminal import emit, one_line
+    from holdfast.cli.wording import moment
+
+    for one in page:
+        words = opening(hf, one)
+        if as_json:
+            emit({**as_value(one), "opening": words})
+            continue
+        facts = (one.id, one.title or words, one.project, one.model, str(one.head))
+        click.echo("\t".join((*map(one_line, facts), moment(one.updated))))
 
 
 def named_project(hf: Holdfast, name: str) -> str:
@@ -92,34 +133,31 @@ def as_value(session: Session) -> dict[str, Any]:
     return {name: getattr(session, name) for name in names}
 
 
-def draw(hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str], *, more: bool) -> None:
-    """A table that fits, and how to go on."""
-    from holdfast.cli.terminal import console, hint, print_table, say
+def draw(hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str]) -> None:
+    """A table that fits, and how to open one."""
+    from holdfast.cli.terminal import console, hint, print_table
 
     short = shortened(hf, [one.id for one in page])
-    columns = console().width if console().is_terminal else 0
-    print_table(table(page, short, openings, columns))
-    if more:
-        say(f"… more: holdfast sessions --after {short[page[-1].id]}", "dim", error=True)
+    print_table(table(page, short, openings, console().width))
     hint("See one with  holdfast show SESSION")
 
 
 def table(
     page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str], columns: int
 ) -> Table:
-    """Sessions as rows; the title takes what room is left. No columns: as many as it takes."""
+    """Sessions as rows; the title takes what room is left."""
     from rich.table import Table
     from rich.text import Text
 
     from holdfast.cli.terminal import NOTHING, fitted
     from holdfast.cli.wording import ago, number, short_model
 
-    wide = not columns or columns >= WIDE
-    room = NAME if columns and columns < ROOMY else 40
-    made = Table(box=None, pad_edge=False, expand=bool(columns), header_style="dim",
+    wide = columns >= WIDE
+    room = NAME if columns < ROOMY else 40
+    made = Table(box=None, pad_edge=False, expand=True, header_style="dim",
                  padding=(0, 2, 0, 0))  # fmt: skip
     made.add_column("session", no_wrap=True, style="cyan")
-    made.add_column("title", ratio=1 if columns else None, no_wrap=True)
+    made.add_column("title", ratio=1, no_wrap=True)
     made.add_column("project", no_wrap=True)
     if wide:
         made.add_column("model", no_wrap=True)
@@ -128,11 +166,7 @@ def table(
     for one in page:
         project = fitted(short_project(one), room) or NOTHING
         title = fitted(one.title or openings[one.id], 200) or NOTHING
-        model = (
-            [fitted(short_model(one.model) if columns else one.model, room) or NOTHING]
-            if wide
-            else []
-        )
+        model = [fitted(short_model(one.model), room) or NOTHING] if wide else []
         made.add_row(
             short[one.id], Text(title, style="" if one.title else "italic"), project, *model,
             number(one.head), ago(one.updated),

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import HoldfastError, Misuse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prompt_toolkit import Application
     from prompt_toolkit.formatted_text import StyleAndTextTuples
 
@@ -21,7 +23,12 @@ if TYPE_CHECKING:
 AROUND_HITS = 4
 """Rows of the screen that are no hits: what is typed, the heading, what the chosen one is, keys."""
 
-KEYS = "↑ ↓ choose · Enter opens · Esc leaves"
+KEYS = "↑ ↓ PgUp PgDn choose · Enter opens · Esc leaves"
+
+READ = "Enter or Backspace: back to the list · q or Esc: leave"
+"""What can be pressed once a hit is open."""
+
+LEAVING = ("q", "Q", "\x1b", "\x03", "\x04")
 
 STYLE = {"heading": "ansibrightblack", "found": "bold ansiyellow", "chosen": "reverse"}
 
@@ -34,9 +41,28 @@ def check() -> None:
         raise Misuse("--live needs prompt_toolkit; run  pip install 'holdfast[chat]'")
 
 
-def choose(hf: Holdfast, words: str, where: Where, *, meaning: bool) -> Hit | None:
-    """Let somebody search until they choose a hit; None where they leave."""
-    return Live(Finding(hf, where, meaning=meaning)).run(words)
+def chosen(hf: Holdfast, words: str, where: Where, *, meaning: bool) -> Iterator[Hit]:
+    """Let somebody search, and each hit that they choose; whoever comes back from reading one finds
+    what they typed and what they chose as it was."""
+    live = Live(Finding(hf, where, meaning=meaning))
+    while hit := live.run(words):
+        yield hit
+        if not _returns():
+            return
+        words = live.words
+
+
+def _returns() -> bool:
+    """Whether somebody who has read enough wants to see the list again."""
+    import click
+
+    from holdfast.cli.terminal import say
+
+    say(READ, "dim")
+    try:
+        return click.getchar() not in LEAVING
+    except (KeyboardInterrupt, EOFError):
+        return False
 
 
 class Finding:
@@ -68,12 +94,13 @@ class Finding:
 
     def rows(self, width: int) -> list[list[tuple[str, str]]]:
         """A heading and a row for each hit, as styled pieces."""
-        from holdfast.cli.search import HEADING, NARROWEST, highlighted, places
+        from holdfast.cli.search import HEADING, fewer, places
+        from holdfast.cli.snippets import highlighted
 
-        columns = places(self.hits, self._short, 0)
-        widths = [max(map(len, column)) for column in zip(HEADING, *columns, strict=True)]
-        room = max(width - sum(widths) - 2 * len(widths), NARROWEST)
-        rows = [[("class:heading", f"{_aligned(HEADING, widths)}what was said")]]
+        heading, columns = fewer(HEADING, places(self.hits, self._short, 0), width)
+        widths = [max(map(len, column)) for column in zip(heading, *columns, strict=True)]
+        room = max(width - sum(widths) - 2 * len(widths), 1)
+        rows = [[("class:heading", f"{_aligned(heading, widths)}what was said")]]
         for hit, row in zip(self.hits, columns, strict=True):
             said = highlighted(hit, room)
             marked = {at for span in said.spans for at in range(span.start, span.end)}
@@ -99,7 +126,8 @@ class Live:
         from prompt_toolkit.buffer import Buffer
 
         self._finding = finding
-        self._chosen = 0
+        self._chosen = self._back = 0
+        """The hit that is chosen, and the one that was, to come back to."""
         self._searching = self._entered = False
         """Whether a search is under way, and whether its first hit is already chosen."""
         self._typed = Buffer(multiline=False)
@@ -111,7 +139,15 @@ class Live:
         from prompt_toolkit.document import Document
 
         self._finding.search("", 1)
-        return self._app.run(pre_run=lambda: self._typed.set_document(Document(words)))
+        self._back = self._chosen
+        self._typed.reset()
+        hit: Hit | None = self._app.run(pre_run=lambda: self._typed.set_document(Document(words)))
+        return hit
+
+    @property
+    def words(self) -> str:
+        """What is typed."""
+        return self._typed.text
 
     def _begin(self) -> None:
         if not self._searching:
@@ -128,7 +164,8 @@ class Live:
                 words = self._typed.text
                 rows = max(self._app.output.get_size().rows - AROUND_HITS, 1)
                 await asyncio.to_thread(self._finding.search, words, rows)
-                self._chosen = 0
+                self._chosen, self._back = self._back, 0
+                self._move(0)
                 self._app.invalidate()
         finally:
             self._searching = False

@@ -9,8 +9,9 @@ import click
 from holdfast.cli.options import Asked, common, completed, find
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
-    from rich.text import Text
 
     from holdfast.engine.doors import Holdfast
     from holdfast.model.search import Hit, Where
@@ -87,15 +88,14 @@ def search(
 
 def _live(asked: Asked, words: str, given: dict[str, Any]) -> None:
     """What is found while somebody types; what they choose is opened."""
-    from holdfast.cli.live import check, choose
+    from holdfast.cli.live import check, chosen
 
     check()
     with asked.open() as hf:
         where = narrowed(hf, given)
         catch_up(hf, meaning=given["meaning"])
-        hit = choose(hf, words, where, meaning=given["meaning"])
-    if hit:
-        show_around(asked, hit)
+        for hit in chosen(hf, words, where, meaning=given["meaning"]):
+            show_around(asked, hit)
 
 
 def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
@@ -182,10 +182,12 @@ def table(hits: tuple[Hit, ...], short: dict[str, str], first: int, width: int) 
     """Hits as rows; what was said takes what room is left of a terminal, in a pipe all it needs."""
     from rich.table import Table
 
+    from holdfast.cli.snippets import highlighted
+
     made = Table(box=None, pad_edge=False, expand=bool(width), header_style="dim",
                  padding=(0, 2, 0, 0))  # fmt: skip
-    rows = places(hits, short, first)
-    for name in HEADING:
+    heading, rows = fewer(HEADING, places(hits, short, first), width)
+    for name in heading:
         right = name in ("", "entry")
         made.add_column(
             name,
@@ -194,11 +196,24 @@ def table(hits: tuple[Hit, ...], short: dict[str, str], first: int, width: int) 
             justify="right" if right else "left",
         )
     made.add_column("what was said", ratio=1 if width else None, no_wrap=True)
-    taken = sum(2 + max(map(len, column)) for column in zip(HEADING, *rows, strict=True))
-    room = max(width - taken, NARROWEST) if width else 0
+    room = max(width - taken(heading, rows), 1) if width else 0
     for hit, row in zip(hits, rows, strict=True):
         made.add_row(*row, highlighted(hit, room))
     return made
+
+
+def taken(heading: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> int:
+    """How much of a line the columns before what was said take."""
+    return sum(2 + max(map(len, column)) for column in zip(heading, *rows, strict=True))
+
+
+def fewer(
+    heading: tuple[str, ...], rows: list[tuple[str, ...]], width: int
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """As many columns, from the first on, as leave room for what was said; all in a pipe."""
+    while width and len(heading) > 1 and width - taken(heading, rows) < NARROWEST:
+        heading, rows = heading[:-1], [row[:-1] for row in rows]
+    return heading, rows
 
 
 def places(hits: tuple[Hit, ...], short: dict[str, str], first: int) -> list[tuple[str, ...]]:
@@ -211,26 +226,3 @@ def places(hits: tuple[Hit, ...], short: dict[str, str], first: int) -> list[tup
          hit.role or hit.kind or NOTHING)
         for place, hit in enumerate(hits, 1)
     ]  # fmt: skip
-
-
-def highlighted(hit: Hit, room: int = 0) -> Text:
-    """A snippet that cannot act, what was found in bold; cut about the first of it to a room."""
-    from rich.text import Text
-
-    from holdfast.cli.terminal import neutral
-
-    said = hit.snippet
-    start, end = hit.marks[0] if hit.marks else (0, 0)
-    first = max(0, min(start - (room - (end - start)) // 2, len(said) - room)) if room else 0
-    first = min(first, start)
-    last = first + room if room else len(said)
-    made = Text("…" if first else "", no_wrap=True, overflow="ellipsis")
-    at = first + bool(first)
-    for begin, stop in [*hit.marks, (last, last)]:
-        begin, stop = min(max(begin, at), last), min(stop, last)
-        made.append(neutral(said[at:begin]))
-        made.append(neutral(said[begin:stop]), style="bold yellow")
-        at = max(at, stop)
-    if at < len(said):
-        made.append("…")
-    return made

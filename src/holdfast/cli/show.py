@@ -42,6 +42,7 @@ def show(
 
     A terminal shows the end of a long one, unless --last says how much.
     """
+    from holdfast.cli.callers import Callers
     from holdfast.cli.terminal import console, emit
 
     screen = console().is_terminal and not asked.json
@@ -54,7 +55,7 @@ def show(
         look = Look(view)
         many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
         entries, look.earlier = _chosen(opened, view, many, whole=whole)
-        steps = stepwise(entries)
+        steps = Callers(opened).named(stepwise(entries))
         if asked.json:
             for entry, states in steps:
                 emit(look.as_value(entry, states))
@@ -80,6 +81,7 @@ def _show_around(
     asked: Asked, session: BlockingSession, at: View, many: int | None, *, full: bool
 ) -> None:
     """Some of the log about an entry, whether or not it is in the window now."""
+    from holdfast.cli.callers import Callers
     from holdfast.cli.terminal import emit
     from holdfast.engine.load import pages
     from holdfast.engine.threaded import drive_all
@@ -93,7 +95,7 @@ def _show_around(
     near = Span(max(at.last - many, 1), min(at.last + many, head))
     look.earlier, look.later = near.first - 1, head - near.last
     found = drive_all(pages(session.store.log, session.id, (near,)))
-    steps = stepwise(chain.from_iterable(found))
+    steps = Callers(session).named(stepwise(chain.from_iterable(found)))
     if not asked.json:
         _draw(session.info, look, steps, whole=True, full=full)
         return

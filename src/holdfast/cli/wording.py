@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 
 _AGES = (
     (60, 1, "s"),
@@ -44,6 +44,14 @@ def date(when: int) -> str:
         return datetime.fromtimestamp(when / 1000).astimezone().strftime("%Y-%m-%d")
     except (OverflowError, ValueError, OSError):
         return "some day"
+
+
+def moment(when: int) -> str:
+    """A time as programs read it; the beginning of time where it is none."""
+    try:
+        return datetime.fromtimestamp(when // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return "1970-01-01T00:00:00Z"
 
 
 def number(value: int) -> str:
