@@ -115,6 +115,25 @@ def test_boundaries_have_lines_of_their_own_where_they_are_asked_for(hf: Holdfas
     assert {one.get("session") for one in lines[1:]} == {session.id}
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_boundary_of_claude_code_has_the_id_of_its_own_record(
+    named: bool, hf: Holdfast, other: Holdfast, tmp_path: Path
+) -> None:
+    told = story()
+    (at,) = [n for n, one in enumerate(told.records) if one.get("subtype") == "compact_boundary"]
+    boundary, summary = told.records[at : at + 2]
+    uuid = boundary["uuid"] if named else summary["uuid"]
+    assert boundary["uuid"] != summary["uuid"]
+    if not named:
+        del boundary["uuid"]
+    bring(hf, told.write(tmp_path / "p"))
+    (info,) = hf.every_session()
+    data = exported(hf.session(info.id), raw=True)
+    assert [one["uuid"] for one in json.loads(data)["compaction"]["boundaries"]] == [uuid]
+    imported(other, data, tmp_path)
+    assert exported(other.session(info.id), raw=True) == data
+
+
 def test_the_schema_is_the_published_one() -> None:
     assert json.loads(PAGE.read_text("utf-8")) == json.loads(json.dumps(schema())), (
         "write it anew: holdfast export --schema > docs/portable.schema.json"

@@ -137,6 +137,7 @@ class Ingest:
             covers=(Span(1, 1),), text=text, trigger=told.trigger, model=told.model,
             step="import" if text else EXTRACTED, policy=self._agent,
             tokens_before=told.before, tokens_after=told.after, window=told.window,
+            boundary=told.boundary,
         )  # fmt: skip
         print = printed(bare, told.created, told.native)
         seq = await self._trail.known(print, told.native)

@@ -113,7 +113,7 @@ class Portable:
                 body, gone = entry.body, tuple(self._replaced(entry.seq, entry.body))
                 yield Boundary(
                     after_message_index=self._upto(entry.seq),
-                    uuid=entry.id if entry.native.isdecimal() else entry.native or entry.id,
+                    uuid=body.boundary or _named(entry),
                     trigger=body.trigger,
                     pre_tokens=body.tokens_before or None,
                     post_tokens=body.tokens_after or None,
@@ -178,3 +178,8 @@ class Portable:
 
     def _clean(self, value: Any) -> Any:
         return value if self._raw else masked(value)
+
+
+def _named(entry: Entry) -> str:
+    """The id of an entry where it comes from; our own where that only counts, or has none."""
+    return entry.id if entry.native.isdecimal() else entry.native or entry.id

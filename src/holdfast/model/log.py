@@ -104,6 +104,8 @@ class Summary(
     tokens_after: int = 0
     window: int = 0
     """How much fitted in the window, where the program that made it said so."""
+    boundary: str = ""
+    """The id of the compaction in the program that made it, where it is not the summary's own."""
     cost: int = 0
     """What making it cost, in billionths of a US dollar."""
     ledger: str = ""

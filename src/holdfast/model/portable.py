@@ -59,7 +59,7 @@ class Boundary(Struct, frozen=True, kw_only=True):
     after_message_index: int
     """The last message before it; -1 where there is none."""
     uuid: str
-    """The id of its marker, or the one it had in the program it was imported from."""
+    """The id that the compaction had in the program it was imported from, or that of its marker."""
     trigger: Trigger
     pre_tokens: int | None
     """The tokens before it, as they were told; null where nobody counted."""

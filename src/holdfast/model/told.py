@@ -65,6 +65,8 @@ class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Empty where nobody can read it: then an extract of our own stands for it."""
     created: int = 0
     native: str = ""
+    boundary: str = ""
+    """The id of the record that says so, where the summary's own is another."""
     trigger: Trigger = "import"
     model: str = ""
     before: int = 0

@@ -25,6 +25,7 @@ def compacted(
         text=text,
         created=milliseconds(boundary.fields.get("timestamp")),
         native=native,
+        boundary=boundary.text("uuid"),
         trigger=_trigger(metadata),
         before=tokens(metadata.get("preTokens")),
         after=tokens(metadata.get("postTokens")),
