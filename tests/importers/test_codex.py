@@ -359,3 +359,29 @@ def test_a_summary_is_known_as_one(hf: Holdfast, tmp_path: Path) -> None:
     assert summary.sealed
     assert b"Y29tcGFjdGVk" in summary.sealed.data
     assert "Paint it blue." in summary.text
+
+
+def prompts(path: Path, *numbers: int) -> Path:
+    lines = [
+        {"session_id": THREAD, "ts": 1_767_322_800 + n // 2, "text": f"Go on {n}"} for n in numbers
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize("left", [(4, 5, 6, 7, 8), (4, 5), (8, 9, 10), (5, 8)])
+def test_of_prompts_that_were_trimmed_at_their_head_only_new_ones_are_added(
+    left: tuple[int, ...], hf: Holdfast, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.jsonl"
+    bring(hf, prompts(path, *range(6)))
+    new = [n for n in left if n > 5]
+    for many in (len(new), 0):
+        (report,) = bring(hf, prompts(path, *left))
+        assert (report.entries, report.messages, report.troubles) == (many, many, 0)
+        path.write_bytes(path.read_bytes() + b"\n")
+    assert words(only(hf)) == [f"Go on {n}" for n in (*range(6), *new)]
+    bring(hf, prompts(path, *left, 12))
+    bring(hf, prompts(path, 12, 14))
+    assert words(only(hf))[-2:] == ["Go on 12", "Go on 14"]
+    assert only(hf).info.head == 6 + len(new) + 2

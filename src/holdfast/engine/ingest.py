@@ -14,6 +14,7 @@ from holdfast.core.transcript import earlier
 from holdfast.engine.bringing import TOLD
 from holdfast.engine.identity import session_id
 from holdfast.engine.prints import EXTRACTED, of_record, printed
+from holdfast.engine.rolling import Rolling
 from holdfast.engine.trail import Trail
 from holdfast.model import wire
 from holdfast.model.brought import Brought
@@ -50,7 +51,8 @@ class Ingest:
         self._begun = begun
         self._title, self._model = begun.title, begun.model
         wanted = self._wanted(begun, parent)
-        self._trail = Trail(engine, wanted, begun.native, report, careful=careful, foreign=foreign)
+        made = Rolling if begun.rolling else Trail
+        self._trail = made(engine, wanted, begun.native, report, careful=careful, foreign=foreign)
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []

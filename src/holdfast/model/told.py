@@ -37,6 +37,8 @@ class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The session of ours that was handed over as this one, where it is such a copy."""
     grown: bool = True
     """Whether such a copy has gone on."""
+    rolling: bool = False
+    """Whether its file may lose its beginning while it grows; nothing in it depends on another."""
 
 
 class Said(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -1,7 +1,7 @@
 """What Codex keeps beside its rollouts: the prompts that were typed, and the names of threads.
 
 Rule 1: prompts are one session of their own, so that they are found where their rollout is gone; a
-        rollout has them too, and is told without looking here.
+        rollout has them too, and is told without looking here. Codex trims the file at its head.
 Rule 2: a name is told of the session it names; of one that nobody has imported it says nothing.
 """
 
@@ -21,7 +21,7 @@ NATIVE, TITLE = "history", "What was typed into Codex"
 
 def prompts(material: Material) -> Iterator[Told]:
     """The lines of `history.jsonl`: a session, a time in seconds and a text each."""
-    yield Begun(native=NATIVE, title=TITLE)
+    yield Begun(native=NATIVE, title=TITLE, rolling=True)
     met: Counter[str] = Counter()
     for found in records(material, AGENT):
         if not isinstance(found, Found):
@@ -29,10 +29,10 @@ def prompts(material: Material) -> Iterator[Told]:
         elif words := found.text("text"):
             when = _seconds(found)
             name = f"{found.text('session_id')}:{when}"
-            met[name] += 1
+            met[f"{name}:{words}"] += 1
             yield Said(
                 message=user(words),
-                native=f"{name}:{met[name]}",
+                native=f"{name}:{met[f'{name}:{words}']}",
                 created=when * 1000,
                 completed=when * 1000,
                 records=(rest(AGENT, "prompt", found, "text"),),
