@@ -140,9 +140,13 @@ class SqlCalls:
 
 def record(db: Database, number: int, call: Call) -> Call:
     """Write a call's row inside the caller's transaction."""
-    if db.rows(_NEW, _row(number, call)):
-        failpoint("call.after_record")
-        return call
+    made = call if db.rows(_NEW, _row(number, call)) else _completed(db, number, call)
+    failpoint("call.after_record")
+    return made
+
+
+def _completed(db: Database, number: int, call: Call) -> Call:
+    """Write what is told again of a call."""
     known = db.rows(
         "SELECT id, data FROM calls WHERE id = ? OR (request IS NOT NULL AND request = ?) "
         "ORDER BY started, id",
@@ -154,7 +158,6 @@ def record(db: Database, number: int, call: Call) -> Call:
         if id != known[0][0]:
             db.run("DELETE FROM calls WHERE id = ?", (id,))
     db.run(_UPSERT, _row(number, merged))
-    failpoint("call.after_record")
     return merged
 
 
