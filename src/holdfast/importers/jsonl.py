@@ -138,20 +138,28 @@ def is_dense(data: bytes) -> bool:
     return False
 
 
-def without(data: bytes, *path: str) -> bytes:
-    """An object's bytes without one member, named by the members that lead to it."""
+def parted(data: bytes, *path: str) -> tuple[bytes, bytes]:
+    """One member, named by the members that lead to it, and the object without it.
+
+    Nothing and the whole object where there is no such member, or text that has no UTF-8 form.
+    """
     try:
         members = _raw.decode(data)
     except UNREADABLE:
-        return data
-    name, rest = path[0], path[1:]
+        return b"", data
+    name, inner = path[0], path[1:]
     if name not in members:
-        return data
-    if rest:
-        members[name] = msgspec.Raw(without(bytes(members[name]), *rest))
-    else:
-        del members[name]
-    return msgspec.json.encode(members)
+        return b"", data
+    member = bytes(members.pop(name) if not inner else members[name])
+    if inner:
+        member, left = parted(member, *inner)
+        members[name] = msgspec.Raw(left)
+    return member, msgspec.json.encode(members)
+
+
+def without(data: bytes, *path: str) -> bytes:
+    """An object's bytes without one member, named by the members that lead to it."""
+    return parted(data, *path)[1]
 
 
 def rest(owner: str, kind: str, found: Found, *path: str) -> Record:

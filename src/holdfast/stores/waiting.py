@@ -76,4 +76,4 @@ class Waiting:
         upto = words.first + words.many - 1
         parts = parts_of(place(words.number, words.first), place(words.number, upto))
         many = max(len(words.found), words.many)
-        return write(self._db, Step(whose, upto, parts, words.size, many, words.found))
+        return write(self._db, Step(whose, upto, parts, 0, many, words.found))

@@ -26,10 +26,11 @@ def nameless(uuid: str) -> str:
     return f"call-{uuid}"
 
 
-def replied(data: bytes, model: str, uuid: str) -> list[Part]:
-    """What a model said, as its own codec reads it, from the bytes of a record."""
+def replied(data: bytes, content: bytes, model: str, uuid: str) -> list[Part]:
+    """What a model said, as its own codec reads it, from the bytes of a record and of its content,
+    where that is known."""
     try:
-        content = fields(fields(data)["message"]).get("content", b"[]")
+        content = content or fields(fields(data)["message"]).get("content", b"[]")
         if content.startswith(b'"'):
             return [Text(msgspec.json.decode(content, type=str))]
         blocks = items(content)

@@ -22,7 +22,7 @@ from holdfast.importers.allowance import Allowance
 from holdfast.importers.claude_code.attachments import injected
 from holdfast.importers.claude_code.blocks import OWNER, asked, nameless, replied, thinned
 from holdfast.importers.claude_code.compactions import AGENT, cleared, compacted, tokens
-from holdfast.importers.jsonl import Found, milliseconds, rest, whole
+from holdfast.importers.jsonl import Found, milliseconds, parted, rest, whole
 from holdfast.model import wire
 from holdfast.model.message import (
     Message,
@@ -182,9 +182,10 @@ class Strand:
         self._add(self._reply, found, message)
 
     def _add(self, reply: Reply, found: Found, message: dict[str, Any]) -> None:
-        parts = replied(found.data, reply.model, found.text("uuid"))
+        content, left = parted(found.data, "message", "content")
+        parts = replied(found.data, content, reply.model, found.text("uuid"))
         reply.parts += parts
-        reply.records.append(rest(AGENT, "assistant", found, "message", "content"))
+        reply.records.append(Record(AGENT, "assistant", left, found.line))
         reply.completed = milliseconds(found.fields.get("timestamp")) or reply.created
         usage = message.get("usage")
         if type(usage) is dict and _weight(usage) >= _weight(reply.usage):
