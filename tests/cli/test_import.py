@@ -75,6 +75,28 @@ def test_files_and_their_problems_are_told_in_order_beneath_a_heading(tmp_path: 
         assert [name in line for name, line in zip(names, found, strict=True)] == [True, True]
 
 
+def test_the_same_problem_is_told_once_with_how_often_and_where(tmp_path: Path) -> None:
+    for name in ("a" * 90, "b"):
+        told = Transcript(name)
+        for _ in range(12):
+            told.user("Hello.")
+        path = told.write(tmp_path / "p" / ("deep" * 20))
+        half = b"".join(b'{"type": "half' + b"x" * number + b"\n" for number in range(8))
+        path.write_bytes(path.read_bytes() + half)
+    shown = terminal("import", str(tmp_path / "p")).splitlines()
+    assert max(map(cell_len, shown)) <= 80
+    (what,) = (line for line in shown if "is no JSON" in line)
+    assert what.endswith("(16 times)")
+    (long, short) = shown[shown.index(what) + 1 :][:2]
+    assert long.startswith("  aaa")
+    assert long.endswith("aaa.jsonl:13, 14, 15, 16, 17, …")
+    assert short == "  b.jsonl:13, 14, 15, 16, 17, …"
+    for path in (tmp_path / "p").rglob("*.jsonl"):
+        path.touch()
+    piped = run("import", str(tmp_path / "p")).stdout
+    assert f"/b.jsonl:13, 14, 15, 16, 17, …: {what.replace('16 times', '8 times')}" in piped
+
+
 def test_what_is_no_transcript_is_named_with_why(tmp_path: Path) -> None:
     place = tmp_path / "p"
     story().write(place)

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from holdfast.engine.finding import Source
     from holdfast.model.origin import Imported
 
-SHOWN = 20
-"""How many problems of one file are shown; --json has a thousand."""
-
 ROWS = 40
 """How many files a terminal shows: those with problems first, then those that brought most."""
 
@@ -50,6 +47,7 @@ class Report:
 
     def tell(self) -> None:
         """All of it."""
+        from holdfast.cli.import_problems import tell
         from holdfast.cli.terminal import hint, print_table, say
         from holdfast.cli.wording import path
 
@@ -60,7 +58,7 @@ class Report:
             print_table(self._table(rows))
             if left := len(self._worth) - len(rows):
                 say(f"… {left:,} files more; --json tells of each", "dim")
-            self._problems()
+            tell(self._worth, self._named, self._width)
             self._kept()
         self._left_aside()
         say(self._total())
@@ -93,6 +91,8 @@ class Report:
     def _table(self, rows: Sequence[Imported]) -> Table:
         from rich.table import Table
 
+        from holdfast.cli.import_problems import middle
+
         columns = list(self._columns())
         made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
         made.add_column("file", no_wrap=True)
@@ -104,7 +104,7 @@ class Report:
             room -= 2 + max(len(name), *(len(row[place]) for row in cells))
         for one, row in zip(rows, cells, strict=True):
             name = self._named(one.path)
-            made.add_row(ending(name, max(room - 2, 16)) if self._width else name, *row)
+            made.add_row(middle(name, max(room - 2, 16)) if self._width else name, *row)
         return made
 
     def _columns(self) -> Iterator[tuple[str, Any]]:
@@ -121,22 +121,6 @@ class Report:
             yield "calls", lambda one: number(one.calls)
             yield "kept", lambda one: number(sum(one.kept.values()))
         yield "problems", lambda one: number(one.troubles) if one.troubles else NOTHING
-
-    def _problems(self) -> None:
-        """Every problem beneath a heading, by file."""
-        from holdfast.cli.terminal import one_line, say
-
-        if any(one.troubles for one in self._worth):
-            say("Problems", "bold")
-        for report in self._worth:
-            name = self._named(report.path)
-            for one in report.problems[:SHOWN]:
-                where = f"{name}:{one.line}" if one.line else name
-                style = "red" if one.severity == "damaged" else "yellow"
-                say(one_line(f"{where}: {one.what}"), style)
-            more = report.troubles - min(len(report.problems), SHOWN)
-            if more > 0:
-                say(f"{name}: {more:,} more; --json tells them", "dim")
 
     def _kept(self) -> None:
         """Which records have no place in the model, and were kept as they are."""
@@ -155,6 +139,7 @@ class Report:
 
     def _left_aside(self) -> None:
         """The files that are no transcripts, with why."""
+        from holdfast.cli.import_problems import middle
         from holdfast.cli.terminal import say
         from holdfast.cli.wording import many
 
@@ -165,7 +150,7 @@ class Report:
             say(f"Left aside: {why}", "dim")
             shown = sorted(names)[: NAMED if self._width else len(names)]
             for name in shown:
-                say(f"  {ending(name, self._width - 2) if self._width else name}", "dim")
+                say(f"  {middle(name, self._width - 2) if self._width else name}", "dim")
             if left := len(names) - len(shown):
                 say(f"  and {many(left, 'file')} more; --json names them", "dim")
 
@@ -183,17 +168,6 @@ def chosen(reports: Sequence[Imported], most: int) -> list[Imported]:
     order = sorted(range(len(reports)), key=lambda at: (not reports[at].troubles,
                                                         -reports[at].entries))  # fmt: skip
     return [reports[at] for at in sorted(order[:most])]
-
-
-def ending(text: str, width: int) -> str:
-    """The end of a line, where files differ, in so many columns."""
-    from rich.cells import cell_len
-
-    if cell_len(text) <= width:
-        return text
-    while cell_len(text) > width - 1:
-        text = text[1:]
-    return f"…{text}"
 
 
 def unread(others: Sequence[Source], reports: Sequence[Imported]) -> list[Source]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.doors import Holdfast
     from holdfast.engine.finding import Source
+    from holdfast.engine.importing import Reading
     from holdfast.model.origin import Imported
 
 PAUSE = 2.0
@@ -100,8 +101,8 @@ def _brought(hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool) 
     from holdfast.cli.terminal import emit
 
     reports: list[Imported] = []
-    with _bar(sum(source.size for source in sources)) as advance:
-        for report in hf.import_sources(sources, fresh=fresh):
+    with _bar(sum(source.size for source in sources)) as (reading, advance):
+        for report in hf.import_sources(sources, fresh=fresh, reading=reading):
             advance(report)
             if asked.json:
                 emit(as_value(report))
@@ -110,7 +111,8 @@ def _brought(hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool) 
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[[Imported], None]]:
+def _bar(total: int) -> Iterator[tuple[Reading, Callable[[Imported], None]]]:
+    """A bar that moves while a file is read, and by what is left of it when it is done."""
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -129,12 +131,21 @@ def _bar(total: int) -> Iterator[Callable[[Imported], None]]:
         *columns, console=screen, transient=True, disable=not screen.is_terminal
     ) as progress:
         task = progress.add_task("Importing", total=total)
+        done = 0
+
+        def reading(source: Source, read: int) -> None:
+            show(source.path, done + min(read, source.size))
 
         def advance(report: Imported) -> None:
-            name = fitted(os.path.basename(report.path), 24)
-            progress.update(task, advance=report.size, description=name)
+            nonlocal done
+            done += report.size
+            show(report.path, done)
 
-        yield advance
+        def show(path: str, completed: int) -> None:
+            name = fitted(os.path.basename(path), 24)
+            progress.update(task, completed=completed, description=name)
+
+        yield reading, advance
 
 
 def as_value(report: Imported) -> dict[str, Any]:

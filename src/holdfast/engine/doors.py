@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from holdfast.core.stats import Stats
     from holdfast.engine.exporting import Exported
     from holdfast.engine.handing import Handed
+    from holdfast.engine.importing import Reading
     from holdfast.engine.stats import By as Apart
 
 
@@ -163,13 +164,14 @@ class Holdfast:
         return drive(self.engine.transcripts(*paths, agents=agents, others=others))
 
     def import_sources(
-        self, sources: Sequence[Source], *, fresh: bool = False
+        self, sources: Sequence[Source], *, fresh: bool = False, reading: Reading | None = None
     ) -> Iterator[Imported]:
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
-        What was imported before is not imported again; what has been added to it is.
+        What was imported before is not imported again; what has been added to it is. `reading` is
+        told how far a large one is.
         """
-        return drive_all(self.engine.import_sources(sources, fresh=fresh))
+        return drive_all(self.engine.import_sources(sources, fresh=fresh, reading=reading))
 
     def import_from(
         self, *paths: str | PathLike[str], agents: Sequence[str] = ()

@@ -13,7 +13,7 @@ from holdfast.core.sound import text
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.finding import Source, find, left_aside, usual
-from holdfast.engine.importing import run
+from holdfast.engine.importing import Reading, run
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
@@ -278,16 +278,17 @@ class Engine:
         return await self.aside(lambda: list(find(places, agents, others=others)))
 
     async def import_sources(
-        self, sources: Sequence[Source], *, fresh: bool = False
+        self, sources: Sequence[Source], *, fresh: bool = False, reading: Reading | None = None
     ) -> AsyncIterator[Imported]:
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
         What was imported before is not imported again; what has been added to it is. A file that
-        was named, and is no transcript, has that as its problem.
+        was named, and is no transcript, has that as its problem. `reading` is told how far a large
+        one is.
         """
         for report in map(left_aside, (one for one in sources if one.named)):
             yield report
-        async for report in run(self, sources, fresh=fresh):
+        async for report in run(self, sources, fresh=fresh, reading=reading):
             yield report
 
     async def import_from(

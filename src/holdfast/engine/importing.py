@@ -69,6 +69,10 @@ TRIES = 3
 that the next time they write something else, and a source comes to its end."""
 
 
+Reading = Callable[[Source, int], None]
+"""Is told how many bytes of a source have been read so far."""
+
+
 class Importing:
     """The import of one source into one store."""
 
@@ -78,8 +82,10 @@ class Importing:
         source: Source,
         bounds: Bounds | None = None,
         reader: Importer | None = None,
+        reading: Reading | None = None,
     ) -> None:
         self._engine, self._source, self._bounds = engine, source, bounds
+        self._reading = reading or _untold
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
         self._careful = self._foreign = False
@@ -130,6 +136,7 @@ class Importing:
                     carried += await self._carry(item, report)
                 elif not (growing and isinstance(item, Said) and item.open):
                     await _give(item, current, report)
+            self._reading(self._source, material.read)
         brought = [one for each in sessions.values() if (one := await each.finish())]
         made = tuple(dict.fromkeys([*carried, *(one.session for one in brought)]))
         look = material.look()
@@ -180,6 +187,10 @@ class Importing:
     async def _here(self, id: str) -> bool:
         """Whether a session is here."""
         return await self._engine.store.sessions.find(id) is not None
+
+
+def _untold(source: Source, read: int) -> None:
+    """For whoever does not ask how far it is."""
 
 
 def _rewritten(material: FileMaterial) -> bool:
@@ -263,17 +274,23 @@ def in_order(sources: Iterable[Source]) -> list[Source]:
     return sorted(sources, key=key)
 
 
-async def _alone(engine: Engine, source: Source, fresh: bool = False) -> Imported:
+async def _alone(
+    engine: Engine, source: Source, fresh: bool = False, reading: Reading | None = None
+) -> Imported:
     """Import one source; why it cannot be, where it cannot."""
     try:
-        return await Importing(engine, source).run(fresh=fresh)
+        return await Importing(engine, source, reading=reading).run(fresh=fresh)
     except HoldfastError as error:
         report = Imported(path=source.path, importer=source.importer, size=source.size)
         return _trouble(report, Problem(str(error)))
 
 
 async def run(
-    engine: Engine, sources: Iterable[Source], *, fresh: bool = False
+    engine: Engine,
+    sources: Iterable[Source],
+    *,
+    fresh: bool = False,
+    reading: Reading | None = None,
 ) -> AsyncIterator[Imported]:
     """Import these sources, one after the other; what each has brought.
 
@@ -292,7 +309,7 @@ async def run(
                 continue
             async for report in _written(engine, together):
                 yield report
-            yield await _alone(engine, source, fresh)
+            yield await _alone(engine, source, fresh, reading)
         async for report in _written(engine, together):
             yield report
     finally:
