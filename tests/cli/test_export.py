@@ -49,7 +49,7 @@ def test_with_json_the_statement_is_a_value(store: str, tmp_path: Path) -> None:
     file = str(tmp_path / "out")
     (told,) = values("export", "last", "-o", file, "--raw", "--store", store)
     assert (told["file"], told["format"]) == (file, "portable")
-    assert told["carried"][0] == "4 messages and 0 markers, word for word"
+    assert told["carried"][0] == "4 messages, word for word"
     assert b"sk-0123456789" in Path(file).read_bytes()
 
 

@@ -11,7 +11,7 @@ import holdfast
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.exporters.markdown import fenced
 from holdfast.model.log import Summary
-from holdfast.model.message import Message
+from holdfast.model.message import Message, Reasoning, Text, seal
 from holdfast.model.span import Span
 from holdfast.testing.factories import HOSTILE, entry, every_part
 from holdfast.testing.strategies import next_entry
@@ -112,8 +112,19 @@ def test_what_was_said_can_be_read(hf: Holdfast) -> None:
     page, fidelity = told(spoken(hf, text, "ONE"), "html")
     assert text in read(page).text
     assert "2 pictures or documents, only named" in fidelity.not_carried
-    assert any("kept by an importer" in each for each in fidelity.not_carried)
+    assert any("of the program it was imported from" in each for each in fidelity.not_carried)
     assert "Not carried" in read(page).text
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_thought_that_nobody_can_read_is_told_as_such(form: str, hf: Holdfast) -> None:
+    session = hf.session(model="gpt-5.1")
+    session.user("Why?")
+    thought = Reasoning("", seal("openai", b'{"encrypted_content":"c2VhbGVk"}'))
+    session.append(holdfast.assistant(thought, Text("Because.")))
+    page, fidelity = told(session, form)
+    assert "a thought that only openai can read" in page.decode()
+    assert "1 encrypted thought, which only the provider can read" in fidelity.not_carried
 
 
 @pytest.mark.parametrize("text", ["plain", "a\n```\nb", "`````", "~~~\n````md", ""])
@@ -132,4 +143,4 @@ def test_markdown_is_readable_and_closes_what_was_left_open(hf: Holdfast) -> Non
     text = exported(session, "markdown").decode()
     assert text.startswith("# The \\*roof\\*\n")
     assert "roof()\n```\n\n## \\#2 user" in text
-    assert "Carried:\n\n- 2 messages and 0 markers, in their order\n" in text
+    assert "Carried:\n\n- 2 messages, in their order\n" in text

@@ -39,12 +39,12 @@ def test_what_was_summed_up_for_the_window_is_told(format: str, hf: Holdfast) ->
     shown, made = fidelity.carried[:2]
     messages = int(shown.split()[0])
     assert 0 < held < 40
-    assert shown == f"{messages} messages, of 80 that are seen now"
+    assert shown == f"{messages} messages, of 80 that the model sees now"
     assert made == (
-        f"1 summary, made for this window alone, in the place of {80 - messages} messages more"
+        f"1 summary, made for this export alone, in the place of the other {80 - messages} messages"
     )
     assert held <= messages <= held * 2 + 40
-    assert "the words that summaries stand for; they stay in the store" in fidelity.not_carried
+    assert "the messages that summaries stand for; they stay in the store" in fidelity.not_carried
     if format == "codex":
         said = json.loads(text.splitlines()[-1])["payload"]["fidelity"]
         assert tuple(said["carried"]) == fidelity.carried
@@ -67,10 +67,10 @@ def test_thoughts_and_outputs_are_told_apart_and_once(hf: Holdfast) -> None:
     session.append(Clear(parts=(PartRef(2, 0), PartRef(6, 0), PartRef(3, 0))))
     data, fidelity = told(session, "anthropic")
     assert data.count(b'"thinking":"Which?"') == 1
-    assert "2 thoughts of finished turns, which the window does not show any more" in (
+    assert "2 thoughts of finished turns, which the model does not see any more" in (
         fidelity.not_carried
     )
-    assert "1 output that had left the window; a line with a handle stands for each" in (
+    assert "1 output of tools that the model does not see any more, but for a line each" in (
         fidelity.not_carried
     )
     assert not any("another provider" in line for line in fidelity.not_carried)

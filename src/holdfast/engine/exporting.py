@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.core.clear import is_thought
 from holdfast.core.secrets import masked
 from holdfast.engine import load
 from holdfast.engine.lately import given_now
@@ -21,7 +22,7 @@ from holdfast.engine.stating import stated
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.exporters import claude_code, codex, html, markdown, portable
-from holdfast.exporters.fidelity import honest, many
+from holdfast.exporters.fidelity import honest, many, said
 from holdfast.exporters.native import Live
 from holdfast.model import wire
 from holdfast.model.log import Entry, Session, Summary
@@ -55,6 +56,7 @@ MODELS = {
 
 CONVERSATION = frozenset({"pins", "kept", "summary", "history", "current"})
 """The sections that a program's own session holds; it has a system prompt and tools of its own."""
+BESIDE = "of the program it was imported from, beside the conversation"
 SURROUNDINGS = "the system prompt, instructions and tools: the program has its own"
 
 
@@ -228,7 +230,7 @@ class _Count:
     """What is in a log, as it is read."""
 
     def __init__(self) -> None:
-        self.messages = self.markers = self.media = self.records = 0
+        self.messages = self.markers = self.media = self.records = self.sealed = 0
 
     def take(self, entries: tuple[Entry, ...]) -> None:
         for entry in entries:
@@ -237,18 +239,21 @@ class _Count:
             for part in _parts(entry):
                 self.media += isinstance(part, Media) + len(getattr(part, "media", ()))
                 self.records += isinstance(part, Record)
+                self.sealed += is_thought(part) and not getattr(part, "text", "")
 
     def told(self) -> tuple[list[str], list[str]]:
         """What a page shows of it, and what it does not."""
-        said, marked = many(self.messages, "message"), many(self.markers, "marker")
-        carried = [f"{said} and {marked}, in their order"]
-        missing = ["signatures, usage, costs and what calls were given"]
+        carried = [f"{said(self.messages, self.markers)}, in their order"]
+        missing = ["signatures, and what model calls were given, used and cost"]
+        if self.sealed:
+            sealed = many(self.sealed, "encrypted thought")
+            missing.append(f"{sealed}, which only the provider can read")
         if self.media:
             missing.append(
                 f"{many(self.media, 'picture or document', 'pictures or documents')}, only named"
             )
         if self.records:
-            missing.append(f"{many(self.records, 'record')} kept by an importer")
+            missing.append(f"{many(self.records, 'record')} {BESIDE}")
         return carried, missing
 
 

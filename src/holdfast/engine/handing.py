@@ -30,7 +30,7 @@ TARGETS = ("claude-code", "codex", "chat", "markdown")
 LEDGER = 4_000
 """How long the ledger is that goes along, in tokens."""
 
-MISSING = "the words that summaries stand for, and everything beside the conversation"
+MISSING = "the messages that summaries stand for, and everything beside the conversation"
 
 
 class Handed(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,8 @@ from holdfast.model.view import View
 
 SAID = frozenset({"kept", "history", "current"})
 """The sections that show what was said, word for word."""
-ELSEWHERE = "what was rewound, records kept by importers, usage and costs"
+ELSEWHERE = "what was rewound, usage, costs, and records of the program it was imported from"
+TAKEN_BACK = "a provider takes back only thoughts of its own models, signed and unchanged"
 
 
 class Stated(Struct, kw_only=True):
@@ -45,30 +46,31 @@ class Stated(Struct, kw_only=True):
         """What is in it."""
         told = many(self.messages, "message")
         if self.made:
-            yield f"{told}, of {self.messages + self.covered:,} that are seen now"
+            yield f"{told}, of {self.messages + self.covered:,} that the model sees now"
             made = many(self.made, "summary", "summaries")
             stands = many(self.covered, "message")
-            yield f"{made}, made for this window alone, in the place of {stands} more"
+            yield f"{made}, made for this export alone, in the place of the other {stands}"
         else:
             yield f"{told}: what the model sees now"
         if self.summaries:
             told = many(self.summaries, "summary", "summaries")
-            yield f"{told}, with what was computed beside the words"
+            yield f"{told}, with the facts that were computed beside the words"
 
     def missing(self) -> Iterator[str]:
         """What is not."""
         if self.summaries or self.made:
-            yield "the words that summaries stand for; they stay in the store"
+            yield "the messages that summaries stand for; they stay in the store"
         if self.cleared["thought"]:
             told = many(self.cleared["thought"], "thought")
-            yield f"{told} of finished turns, which the window does not show any more"
+            yield f"{told} of finished turns, which the model does not see any more"
         if self.unread:
-            yield f"{many(self.unread, 'thought')} that only another provider can read"
+            yield f"{many(self.unread, 'thought')}: {TAKEN_BACK}"
         if self.cleared["output"]:
             told = many(self.cleared["output"], "output")
-            yield f"{told} that had left the window; a line with a handle stands for each"
+            yield f"{told} of tools that the model does not see any more, but for a line each"
         if self.cleared["part"]:
-            yield f"{many(self.cleared['part'], 'part')} of messages that had left the window"
+            told = many(self.cleared["part"], "part")
+            yield f"{told} of messages that the model does not see any more"
         yield ELSEWHERE
 
 

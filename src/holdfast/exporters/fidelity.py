@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from holdfast.model.portable import Fidelity
 
-MASKED = "what looks like a secret, which is masked; --raw carries all of it"
+MASKED = "what looks like a secret: it is masked, and --raw leaves it as it is"
 
 
 def honest(carried: list[str], missing: list[str], *, raw: bool) -> Fidelity:
@@ -18,6 +18,12 @@ def honest(carried: list[str], missing: list[str], *, raw: bool) -> Fidelity:
 def many(number: int, one: str, more: str = "") -> str:
     """So many of something."""
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
+def said(messages: int, markers: int) -> str:
+    """How much of a log there is; markers only where there are any."""
+    marked = f" and {many(markers, 'marker')}" if markers else ""
+    return f"{many(messages, 'message')}{marked}"
 
 
 def in_lines(fidelity: Fidelity) -> Iterator[str]:

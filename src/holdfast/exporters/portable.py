@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.core.secrets import masked
-from holdfast.exporters.fidelity import honest, many
+from holdfast.exporters.fidelity import honest, many, said
 from holdfast.model import wire
 from holdfast.model.log import Entry, Folded, Marker, Notes, Session, Summary
 from holdfast.model.message import Message
@@ -38,7 +38,7 @@ from holdfast.model.span import Span, clip, union, within
 
 NOT_CARRIED = [
     "exact token counts, the search index and background jobs, which are made anew",
-    "sessions that it shares a beginning with, or that do a part of its work: export them too",
+    "other sessions: its forks, what it was forked from, subagents; export those too",
 ]
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -169,11 +169,9 @@ class Portable:
 
     def fidelity(self) -> Fidelity:
         """What was carried."""
-        said, marked = many(len(self._seqs), "message"), many(self._markers, "marker")
-        carried = [
-            f"{said} and {marked}, word for word",
-            f"{many(self._calls, 'call')} of models, with what they used and were given",
-        ]
+        carried = [f"{said(len(self._seqs), self._markers)}, word for word"]
+        if self._calls:
+            carried.append(f"{many(self._calls, 'model call')}: what was given, used and paid")
         return honest(carried, NOT_CARRIED, raw=self._raw)
 
     def _clean(self, value: Any) -> Any:

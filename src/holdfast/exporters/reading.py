@@ -91,7 +91,10 @@ def _text(part: Text) -> Iterator[Piece]:
 
 
 def _reasoning(part: Reasoning) -> Iterator[Piece]:
-    yield Piece("long", part.text, "thought")
+    if part.text or not part.seal:
+        yield Piece("long", part.text, "thought")
+    else:
+        yield Piece("note", f"a thought that only {part.seal.owner} can read")
 
 
 def _call(part: ToolCall) -> Iterator[Piece]:
