@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.engine import workers
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.model.message import assistant
-from tests.importers.looking import bring, only, words
+from tests.exporters.carried import exported, imported
+from tests.importers.looking import bring, only, said, words
+from tests.importers.writing import Transcript, text
 
 MORE = {
     "claude-code": {"type": "user", "message": {"role": "user", "content": "And the wall?"}},
@@ -46,18 +49,132 @@ def test_a_copy_that_did_not_go_on_is_not_imported(to: str, hf: Holdfast, tmp_pa
     assert only(hf).id == session.id
 
 
+def more(to: str, said: str) -> str:
+    return json.dumps(MORE[to]).replace("And the wall?", said) + "\n"
+
+
+def grow(file: Path, to: str, *said: str) -> None:
+    with file.open("a") as grown:
+        grown.write("".join(more(to, one) for one in said))
+
+
+def fork_of(hf: Holdfast, session: BlockingSession) -> BlockingSession:
+    (found,) = [one for one in hf.every_session() if one.parent == session.id]
+    return hf.session(found.id)
+
+
 @pytest.mark.parametrize("to", MORE)
-def test_one_that_went_on_is_and_is_called_as_its_session(
+def test_one_that_went_on_is_a_fork_that_shares_what_was_handed_over(
+    to: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    session, file = handed(hf, to, tmp_path / "home")
+    session.user("I go on here.")
+    grow(file, to, "And the wall?")
+    (report,) = bring(hf, file)
+    assert (report.copy_of, report.messages, report.troubles) == ("", 1, 0)
+    fork = fork_of(hf, session)
+    assert (fork.info.title, fork.info.fork, fork.info.agent) == ("The roof", 2, to)
+    assert words(fork) == ["Mend the roof.", "It is mended.", "And the wall?"]
+    file.touch()
+    assert bring(hf, file)[0].entries == 0
+    grow(file, to, "And the door?")
+    assert bring(hf, file)[0].messages == 1
+    assert words(fork)[-2:] == ["And the wall?", "And the door?"]
+    assert len(list(hf.every_session())) == 2
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_a_copy_of_what_was_imported_is_known_though_somebody_went_on_in_it(
+    to: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Mend the roof.")
+    told.reply("msg_1", text("It is mended."))
+    bring(hf, told.write(tmp_path / "p"))
+    session = only(hf)
+    hf.hand_over(session.id, to, home=tmp_path / "home")
+    (file,) = (tmp_path / "home").rglob("*.jsonl")
+    grow(file, to, "And the wall?")
+    bring(hf, file)
+    fork = fork_of(hf, session)
+    fork.user("I go on here.")
+    grow(file, to, "And the door?")
+    assert bring(hf, file)[0].messages == 1
+    assert words(fork)[-2:] == ["And the wall?", "I go on here."]
+    before = ["Mend the roof.", "It is mended.", "And the wall?"]
+    assert words(fork_of(hf, fork)) == [*before, "And the door?"]
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_what_was_said_otherwise_since_goes_back_to_what_was_handed_over(
+    to: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    session, file = handed(hf, to, tmp_path / "home")
+    before = file.read_bytes()
+    for asked in ("And the wall?", "And the door?"):
+        file.write_bytes(before)
+        grow(file, to, asked)
+        bring(hf, file)
+    fork = fork_of(hf, session)
+    assert words(fork) == ["Mend the roof.", "It is mended.", "And the door?"]
+    assert "And the wall?" in [said(entry) for entry in fork.entries()]
+
+
+def test_going_back_into_what_was_handed_over_leaves_what_was_said_since(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    session, file = handed(hf, "claude-code", tmp_path / "home")
+    first = json.loads(file.read_bytes().splitlines()[0])
+    more = [
+        {**first, "uuid": f"u{n}", "parentUuid": above, "timestamp": f"2027-01-01T00:00:0{n}Z",
+         "message": {"role": "user", "content": words}}
+        for n, (above, words) in enumerate([("", "And the wall?"), (first["uuid"], "The door?")])
+    ]  # fmt: skip
+    with file.open("a") as grown:
+        grown.write("".join(json.dumps(one) + "\n" for one in more))
+    bring(hf, file)
+    fork = fork_of(hf, session)
+    assert words(fork) == ["Mend the roof.", "It is mended.", "The door?"]
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_where_only_records_were_added_it_is_still_a_copy(
     to: str, hf: Holdfast, tmp_path: Path
 ) -> None:
     session, file = handed(hf, to, tmp_path / "home")
     with file.open("a") as grown:
-        grown.write(json.dumps(MORE[to]) + "\n")
+        grown.write('{"type": "mode", "mode": "plan", "payload": {}}\n')
     (report,) = bring(hf, file)
-    assert (report.copy_of, report.troubles) == ("", 0)
+    assert (report.copy_of, report.entries) == (session.id, 0)
+    assert only(hf).id == session.id
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_a_copy_that_somebody_changed_is_imported_whole(
+    to: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    session, file = handed(hf, to, tmp_path / "home")
+    file.write_bytes(file.read_bytes().replace(b"It is mended.", b"It is burnt."))
+    grow(file, to, "And the wall?")
+    bring(hf, file)
     (found,) = [one for one in hf.every_session() if one.id != session.id]
-    assert found.title == "The roof"
+    assert (found.title, found.parent, found.fork) == ("The roof", "", 0)
+    assert "It is burnt." in words(hf.session(found.id))
     assert words(hf.session(found.id))[-1] == "And the wall?"
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_one_that_was_imported_whole_goes_on_whole(to: str, hf: Holdfast, tmp_path: Path) -> None:
+    session, file = handed(hf, to, tmp_path / "home")
+    grow(file, to, "And the wall?")
+    with holdfast.open(tmp_path / "other.db") as other:
+        bring(other, file)
+        many = only(other).info.head
+        imported(other, exported(session, raw=True), tmp_path)
+        grow(file, to, "And the door?")
+        assert bring(other, file)[0].messages == 1
+        (found,) = [one for one in other.every_session() if one.id != session.id]
+        assert (found.parent, found.fork, found.head) == ("", 0, many + 1)
 
 
 @pytest.mark.parametrize("to", MORE)
@@ -69,3 +186,16 @@ def test_where_its_session_is_not_here_it_is_imported(
         (report,) = bring(other, file)
         assert (report.copy_of, report.troubles) == ("", 0)
         assert only(other).info.title == "The roof"
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_that_its_session_is_not_here_is_known_where_workers_read_it(
+    to: str, hf: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "LEAST", 1)
+    monkeypatch.setattr(workers, "_cores", lambda: 2)
+    _, file = handed(hf, to, tmp_path / "home")
+    with holdfast.open(tmp_path / "other.db") as other:
+        (report,) = bring(other, file)
+        assert (report.copy_of, report.troubles) == ("", 0)
+        assert report.messages == only(other).info.head

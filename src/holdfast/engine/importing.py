@@ -29,6 +29,7 @@ from holdfast.errors import Conflict, HoldfastError, Misuse, Unsafe
 from holdfast.files import Root
 from holdfast.model.brought import Brought
 from holdfast.model.brought import Source as Whole
+from holdfast.model.log import Session
 from holdfast.model.origin import MOST_PROBLEMS, Imported
 from holdfast.model.told import (
     Begun,
@@ -158,7 +159,7 @@ class Importing:
 
         None for a copy of one that is here, as long as it says nothing else.
         """
-        if begun.copy_of and not begun.grown and await self._here(begun.copy_of):
+        if begun.copy_of and not begun.grown and await self._known(begun.copy_of):
             report.copy_of = begun.copy_of
             return None
         if begun.native not in sessions:
@@ -171,8 +172,9 @@ class Importing:
         agent = self._importer.name
         belongs = begun.parent and begun.parent != begun.native
         parent = session_id(agent, begun.parent) if belongs else ""
-        made = Ingest(self._engine, agent, begun, parent, report, careful=self._careful,
-                      foreign=self._foreign)  # fmt: skip
+        shared = await self._shared(begun) if begun.copied else 0
+        made = Ingest(self._engine, agent, begun, begun.copy_of if shared else parent, report,
+                      careful=self._careful, foreign=self._foreign, shared=shared)  # fmt: skip
         await made.open()
         return made
 
@@ -184,9 +186,20 @@ class Importing:
             _trouble(report, Problem(str(why), item.line))
             return []
 
-    async def _here(self, id: str) -> bool:
-        """Whether a session is here."""
-        return await self._engine.store.sessions.find(id) is not None
+    async def _shared(self, begun: Begun) -> int:
+        """Up to which entry a copy that has gone on is a fork; 0 where all of it is imported."""
+        whole, agent = await self._known(begun.copy_of), self._importer.name
+        if origin := await self._engine.store.imports.origin(agent, begun.native):
+            fits = bool(origin.places) and origin.places[0] > begun.copied
+        elif made := await self._known(session_id(agent, begun.native)):
+            fits = made.fork == begun.copied
+        else:
+            fits = whole is not None and whole.head >= begun.copied
+        return begun.copied if fits else 0
+
+    async def _known(self, id: str) -> Session | None:
+        """A session, if it is here."""
+        return await self._engine.store.sessions.find(id)
 
 
 def _untold(source: Source, read: int) -> None:
@@ -210,6 +223,8 @@ def _read(reader: Importer, material: FileMaterial, report: Imported) -> Iterato
 async def _give(item: Told, session: Ingest | None, report: Imported) -> None:
     if isinstance(item, Problem):
         _trouble(report, item)
+        return
+    if session is not None and session.handed(item):
         return
     if isinstance(item, Kept):
         kind = item.record.type

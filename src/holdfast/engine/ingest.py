@@ -24,7 +24,18 @@ from holdfast.model.origin import Imported
 from holdfast.model.reply import Call
 from holdfast.model.span import Span
 from holdfast.model.store import Changes
-from holdfast.model.told import Begun, Called, Cleared, Compacted, Kept, Noted, Rewound, Said
+from holdfast.model.told import (
+    HANDED,
+    Begun,
+    Called,
+    Cleared,
+    Compacted,
+    Kept,
+    Noted,
+    Rewound,
+    Said,
+    Told,
+)
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -46,19 +57,22 @@ class Ingest:
         *,
         careful: bool,
         foreign: bool,
+        shared: int = 0,
     ) -> None:
-        self._engine, self._agent = engine, agent
+        self._engine, self._agent, self._report = engine, agent, report
         self._begun = begun
         self._title, self._model = begun.title, begun.model
-        wanted = self._wanted(begun, parent)
+        wanted = replace(self._wanted(begun, parent), fork=shared)
         made = Rolling if begun.rolling else Trail
         self._trail = made(engine, wanted, begun.native, report, careful=careful, foreign=foreign)
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
         self._notes: list[Noted] = []
-        self._any = False
+        self._any = bool(shared)
         """Whether anything was said yet."""
+        self._copied = bool(shared)
+        """Whether what is told next was handed over, and is in the session it is shared with."""
 
     def _wanted(self, begun: Begun, parent: str) -> Session:
         return Session(
@@ -79,6 +93,13 @@ class Ingest:
     async def exist(self) -> None:
         """Let others find the session."""
         await self._trail.exist()
+
+    def handed(self, item: Told) -> bool:
+        """Whether an item is of what was handed over, or the record that ends it."""
+        if not self._copied:
+            return False
+        self._copied = not (isinstance(item, Kept) and item.record.type in HANDED)
+        return True
 
     def _clean(self, text: str) -> str:
         return redact(text, self._engine.secrets)
@@ -200,7 +221,9 @@ class Ingest:
         """The conversation goes on from an earlier message."""
         to = self._natives.get(told.to)
         if to is None and told.to:
-            return  # it is not in this session: nothing of it can be left
+            to = self._trail.begins  # it was handed over, and all that was said since is left
+            if not to:
+                return  # it is not in this session: nothing of it can be left
         marker = Rewind(to=to or 0, reason=told.reason)
         print = printed(marker, told.created, "")
         if not await self._trail.known(print):
@@ -257,6 +280,7 @@ class Ingest:
         brought = await self._trail.finish()
         session = self._trail.session
         if brought is None or session is None:
+            self._report.copy_of = self._begun.copy_of if self._trail.begins else ""
             return None
         names = (self._agent, self._trail.native, "call")
         calls = tuple(

@@ -56,6 +56,7 @@ class Trail:
         self._new: Session | None = None
         """The session where it is made together with its first entries."""
         self._wanted, self.native = wanted, native
+        self.begins = wanted.fork  # what lies before it is not told
         self.session: Session | None = None
         self._prints: list[bytes] = []
         self._places: list[int] = []
@@ -101,7 +102,7 @@ class Trail:
         self.loose, borrowed = Loose(), await self._borrowed()
         async for page in load.pages(self._store.log, self.session.id, EVERYTHING, bare=False):
             for entry in page:
-                if entry.key.startswith((IMPORT, AGAIN)):
+                if entry.seq > self.begins and entry.key.startswith((IMPORT, AGAIN)):
                     self._learn(entry, own=entry.seq > borrowed)
         self.loose.settle()
 
@@ -291,7 +292,7 @@ class Trail:
     async def _part(self) -> None:
         """Go back to where what is told parts from what was told before."""
         assert self.session
-        to = self._places[self._at - 1] if self._at else 0
+        to = self._places[self._at - 1] if self._at else self.begins
         key = f"{AGAIN}{self._at}:{self.session.head}"
         body = Rewind(to=to, reason="the file tells it differently from here on")
         now = self.session.updated
@@ -343,7 +344,6 @@ class Trail:
 
     async def flush(self) -> None:
         """Write what waits."""
-        self._settle()
         if self._buffer or self._new:
             await self._bring(self._waited())
 

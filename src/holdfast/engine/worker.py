@@ -21,6 +21,7 @@ from holdfast.errors import Misuse
 from holdfast.model import wire
 from holdfast.model.brought import Brought, Ready
 from holdfast.model.brought import Source as Whole
+from holdfast.model.log import Session
 from holdfast.model.origin import Imported
 from holdfast.model.profile import Profile
 from holdfast.model.told import Carried
@@ -86,7 +87,7 @@ class Sheet:
 class Beforehand(Importing):
     """An import into a store that knows nothing: what asks for more is left to the store itself."""
 
-    async def _here(self, id: str) -> bool:
+    async def _known(self, id: str) -> Session | None:
         raise Misuse("only the store itself can tell whether it is there")
 
     async def _carry(self, item: Carried, report: Imported) -> list[str]:

@@ -35,9 +35,10 @@ def session_file(directory: str, id: str) -> str:
 
 def export(live: Live, fidelity: Fidelity) -> bytes:
     """The lines of the session's file; the last says what they carry, which Claude Code skips."""
+    before = lines([*_chained(live)])
     told = {"type": "holdfast-export", "sessionId": named(live, NAME),
-            **origin(live), "fidelity": to_builtins(fidelity)}  # fmt: skip
-    return lines([*_chained(live), told])
+            **origin(live, before), "fidelity": to_builtins(fidelity)}  # fmt: skip
+    return before + lines([told])
 
 
 def _chained(live: Live) -> Iterator[dict[str, Any]]:

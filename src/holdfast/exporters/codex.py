@@ -32,12 +32,13 @@ def export(live: Live, fidelity: Fidelity) -> bytes:
 
     Whom it asks is not named: Codex would refuse to go on with anybody else.
     """
-    told = _record("holdfast_export", {**origin(live), "fidelity": to_builtins(fidelity)})
     records = [
         {"timestamp": when(live.now + number), **record}
-        for number, record in enumerate([*_records(live), told])
+        for number, record in enumerate(_records(live))
     ]
-    return lines(records)
+    before, last = lines(records), when(live.now + len(records))
+    told = {**origin(live, before), "fidelity": to_builtins(fidelity)}
+    return before + lines([{"timestamp": last, **_record("holdfast_export", told)}])
 
 
 def _records(live: Live) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Any
 
 from msgspec import Struct
@@ -47,9 +47,14 @@ def named(live: Live, program: str) -> str:
     return uuid(program, live.session, live.head)
 
 
-def origin(live: Live) -> dict[str, Any]:
-    """Whose copy it is: by that it is known when it comes back."""
-    return {"session": live.session, "head": live.head, "title": live.title}
+def origin(live: Live, before: bytes) -> dict[str, Any]:
+    """Whose copy it is: by that it is known when it comes back, where nobody has changed it."""
+    return {
+        "session": live.session,
+        "head": live.head,
+        "title": live.title,
+        "sha256": sha256(before).hexdigest(),
+    }
 
 
 def when(milliseconds: int) -> str:

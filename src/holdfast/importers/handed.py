@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from typing import Any
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.importers.jsonl import UNREADABLE, decode
 from holdfast.importers.values import table, text
+from holdfast.model.told import HANDED
 from holdfast.ports import Material
-
-KINDS = ("holdfast-export", "holdfast_export")
-"""What the record is called that ends such a copy, with one program and the other."""
 
 
 class Copy(Struct, frozen=True):
@@ -19,25 +21,35 @@ class Copy(Struct, frozen=True):
     title: str = ""
     grown: bool = False
     """Whether anything stands behind what was handed over."""
+    head: int = 0
+    """The last entry that was handed over; 0 where what stands before the record is not that."""
 
 
 def copied(material: Material) -> Copy | None:
     """The copy that a file is; None where it says nothing of that."""
     found: Copy | None = None
+    before = sha256()
     for line in material.lines():
         if found is not None and line.data.strip():
-            return Copy(found.session, found.title, grown=True)
+            return replace(found, grown=True)
         if found is None and b"holdfast" in line.data[:200]:
-            found = _record(line.data)
+            found = _record(line.data, before.hexdigest())
+        before.update(line.data + b"\n")
     return found
 
 
-def _record(data: bytes) -> Copy | None:
+def _record(data: bytes, before: str) -> Copy | None:
     try:
         fields = table(decode(data))
     except UNREADABLE:
         return None
-    told = fields if fields.get("type") == KINDS[0] else table(fields.get("payload"))
+    told = fields if fields.get("type") == HANDED[0] else table(fields.get("payload"))
     session = text(told.get("session"))
-    known = fields.get("type") in KINDS and session
-    return Copy(session, text(told.get("title"))) if known else None
+    known = fields.get("type") in HANDED and session
+    return Copy(session, text(told.get("title")), head=_head(told, before)) if known else None
+
+
+def _head(told: dict[str, Any], before: str) -> int:
+    head = told.get("head")
+    whole = told.get("sha256") == before
+    return head if whole and type(head) is int and 0 < head < 1 << 53 else 0

@@ -21,6 +21,10 @@ Severity = Literal["damaged", "unknown", "notice"]
 """Could not be read; was read, but is of a kind nobody knows; is only worth knowing."""
 
 
+HANDED = ("holdfast-export", "holdfast_export")
+"""The record that ends what was handed over, as one program has it and as the other."""
+
+
 class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A session begins, or goes on where its id was told before."""
 
@@ -37,6 +41,8 @@ class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The session of ours that was handed over as this one, where it is such a copy."""
     grown: bool = True
     """Whether such a copy has gone on."""
+    copied: int = 0
+    """The last entry that was handed over with it; 0 where nobody knows, or somebody changed it."""
     rolling: bool = False
     """Whether its file may lose its beginning while it grows; nothing in it depends on another."""
 

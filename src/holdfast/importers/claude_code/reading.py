@@ -153,6 +153,7 @@ class Reading:
             parent=parent,
             copy_of=copy.session if copy else "",
             grown=copy is None or copy.grown,
+            copied=copy.head if copy else 0,
         )
         strand = Strand(native, self._sidecar) if self._strands else self._lead
         strand.native = native

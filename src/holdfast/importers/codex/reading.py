@@ -12,7 +12,7 @@ from holdfast.importers.codex.usage import Meter
 from holdfast.importers.handed import copied
 from holdfast.importers.jsonl import Found, milliseconds, records
 from holdfast.model.log import Trigger
-from holdfast.model.told import Begun, Kept, Problem, Titled, Told
+from holdfast.model.told import HANDED, Begun, Kept, Problem, Titled, Told
 from holdfast.ports import Material
 
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -88,6 +88,7 @@ class Reading:
             parent=parent,
             copy_of=copy.session if copy else "",
             grown=copy is None or copy.grown,
+            copied=copy.head if copy else 0,
         )
         yield from self._before
         if meta.get("history_base"):
@@ -119,6 +120,8 @@ class Reading:
         else:
             if one.kind == "turn_context":
                 self._talk.model = one.text("model") or self._talk.model
+            if one.kind in HANDED:
+                yield from self._talk.close()
             yield Kept(one.whole)
 
     def _event(self, one: Item) -> Iterator[Told]:
