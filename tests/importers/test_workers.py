@@ -23,6 +23,7 @@ from holdfast.engine import readied, worker, workers
 from holdfast.engine.finding import Source
 from holdfast.engine.threaded import drive
 from holdfast.engine.worker import maker
+from holdfast.model.brought import Ready
 from holdfast.model.origin import Imported
 from holdfast.model.store import Changes
 from holdfast.stores import waiting
@@ -47,7 +48,7 @@ class Watched(Child):
         self.answered = 0
         self.all.append(self)
 
-    def answer(self, end: float, stop: threading.Event | None = None) -> bytes:
+    def answer(self, end: float, stop: threading.Event | None = None) -> bytearray:
         said = super().answer(end, stop)
         self.answered += 1
         return said
@@ -56,7 +57,7 @@ class Watched(Child):
 class Dying(Watched):
     """A worker that is killed when it has answered once."""
 
-    def answer(self, end: float, stop: threading.Event | None = None) -> bytes:
+    def answer(self, end: float, stop: threading.Event | None = None) -> bytearray:
         if self.answered:
             self.process.kill()
         return super().answer(end, stop)
@@ -65,16 +66,16 @@ class Dying(Watched):
 class Lying(Watched):
     """A worker whose answers are none."""
 
-    def answer(self, end: float, stop: threading.Event | None = None) -> bytes:
+    def answer(self, end: float, stop: threading.Event | None = None) -> bytearray:
         super().answer(end, stop)
-        return b"what is this"
+        return bytearray(b"what is this")
 
 
-def patient(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], bytes]:
+def patient(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], Ready | None]:
     """Whoever would do a worker's work lets it answer twice first, or end."""
     make = maker(layout, secrets)
 
-    def made(source: Source) -> bytes:
+    def made(source: Source) -> Ready | None:
         end = time.monotonic() + 60
         while not any(one.answered > 1 or one.process.poll() is not None for one in Watched.all):
             assert time.monotonic() < end, "no worker has answered"
