@@ -135,6 +135,16 @@ def test_one_is_opened_with_what_is_around_it() -> None:
     assert "name it with --at" in run("show", id, "--around", "3").stderr
 
 
+def test_what_was_found_in_a_long_text_is_in_sight_once_it_is_opened() -> None:
+    with holdfast.open() as hf:
+        hf.session().user("word\n" * 500 + "The Walrus\nsleeps.\n" + "word\n" * 500)
+    told = run("search", "walrus", "--open", "1", FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert "The Walrus" in told
+    assert " lines before" in told
+    assert " more lines" in told
+    assert len(told.splitlines()) < 30
+
+
 def test_what_was_found_is_marked_and_in_sight() -> None:
     with holdfast.open() as hf:
         hf.session().user("word " * 30 + "\x1b[31m walrus \u202e" + "word " * 30)

@@ -77,14 +77,19 @@ def test_whoever_has_read_enough_comes_back_to_where_they_were(terminal: Termina
     seen(terminal, "walrus sleeps")
     terminal.press("Down")
     terminal.press("Enter")
-    opened = seen(terminal, "Enter or Backspace: back to the list · q or Esc: leave")
+    keys = "Enter or Backspace: back to the list · q or Esc: leave"
+    opened = seen(terminal, keys)
     chosen = "▶ #42 assistant" if "▶ #42" in opened else "▶ #41 user"
     terminal.press("Enter")
-    again = seen(terminal, "walrus sleeps")
-    assert "search> walrus" in again
-    assert "walrus wakes" in again
+    while not (again := terminal.screen(past=False)).startswith("search> walrus"):
+        time.sleep(0.05)
+    while not ("sleeps" in again and "wakes" in again):
+        time.sleep(0.05)
+        again = terminal.screen(past=False)
     terminal.press("Enter")
-    assert chosen in seen(terminal, "q or Esc: leave")
+    while terminal.screen().count(keys) < 2:
+        time.sleep(0.05)
+    assert terminal.screen().count(chosen) == 2
     terminal.press("q")
     terminal.type("echo left $?")
     terminal.wait("left 0")

@@ -12,6 +12,9 @@ from holdfast.cli.wording import many
 LINES, LETTERS = 10, 800
 """How much of a text a terminal shows unless all is asked for."""
 
+LINES_BEFORE, BEFORE = 3, 200
+"""How much is shown before what is to be seen."""
+
 CHUNK = 1 << 16
 
 
@@ -21,6 +24,8 @@ class Drawing:
     def __init__(self, *, full: bool) -> None:
         self.full = full
         self.cut = False
+        self.sight: tuple[str, ...] = ()
+        """What is to be seen of a text that is shortened: the first of these that stands in it."""
 
     def draw(self, pieces: Iterable[Piece]) -> None:
         """Print these pieces."""
@@ -43,15 +48,33 @@ class Drawing:
         screen.print(text, soft_wrap=True)
 
     def shortened(self, piece: Piece) -> None:
-        """The beginning of a text, wrapped, and how much more there is."""
+        """The beginning of a text, wrapped, and how much more there is; where something is to be
+        seen further on, from a little before that."""
         from rich.padding import Padding
         from rich.text import Text
 
-        begins, left = beginning(piece.text, console().width - piece.indent)
+        width = console().width - piece.indent
+        begins, left = beginning(piece.text, width)
+        if left and (start := _place(piece.text, self.sight, len(begins))):
+            lines = piece.text.count("\n", 0, start)
+            earlier = many(lines, "line") if lines else many(start, "character")
+            self.line(Piece(f"… {earlier} before", "dim", piece.indent))
+            begins, left = beginning(piece.text[start:], width)
         console().print(Padding(Text(neutral(begins), piece.style), (0, 0, 0, piece.indent)))
         if left:
             self.cut = True
             self.line(Piece(left, "dim", piece.indent))
+
+
+def _place(text: str, sight: tuple[str, ...], shown: int) -> int:
+    """From where on a text shows one of these; 0 where its beginning does, or nothing of it."""
+    folded = text.lower()
+    places = (folded.find(words.lower()) for words in sight if words)
+    at = next((at for at in places if at >= 0), 0)
+    if at < shown:
+        return 0
+    before = text[max(at - BEFORE, 0) : at].split("\n")
+    return at - len("\n".join(before[-LINES_BEFORE:]))
 
 
 def beginning(text: str, width: int) -> tuple[str, str]:

@@ -67,9 +67,10 @@ def _told(asked: Asked, handed: Handed, file: str) -> None:
         emit({"to": handed.to, "id": handed.id, "file": file, "command": line})
         return
     if file:
-        say(f"written to {file}", "dim", error=True)
+        say("written to", "dim", error=True)
+        say(file, "dim", error=True, whole=True)
     for told in in_lines(handed.fidelity):
         say(told, "dim", error=True)
     if not there:
         say(one_line(AWAY.format(handed.directory)), "yellow", error=True)
-    say(line)
+    say(line, whole=True)

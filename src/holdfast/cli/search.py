@@ -133,12 +133,21 @@ def _imported(hf: Holdfast, agent: str) -> None:
 
 def show_around(asked: Asked, hit: Hit) -> None:
     """What was found with what was said before and behind it, as `holdfast show` has it."""
-    from holdfast.cli.show import show
+    from holdfast.cli.show import show_around as show
+    from holdfast.cli.terminal import console
 
-    click.get_current_context().invoke(
-        show, session=hit.session, at=str(hit.seq), around=AROUND, store=asked.store,
-        as_json=asked.json,
-    )  # fmt: skip
+    full = asked.json or not console().is_terminal
+    with asked.open() as hf:
+        session = hf.session(hit.session)
+        show(asked, session, session.view(str(hit.seq)), AROUND, full=full, sight=_sight(hit))
+
+
+def _sight(hit: Hit) -> tuple[str, ...]:
+    """What was found: all of it as it stands in what was said, or else its first words."""
+    if not hit.marks:
+        return ()
+    (first, end), last = hit.marks[0], hit.marks[-1][1]
+    return hit.snippet[first:last], hit.snippet[first:end]
 
 
 def catch_up(hf: Holdfast, *, meaning: bool = False) -> None:

@@ -50,7 +50,7 @@ def show(
         opened = hf.session(find(hf, session).id)
         view = _view(opened, at)
         if around is not None:
-            _show_around(asked, opened, view, around if at else None, full=full or not screen)
+            show_around(asked, opened, view, around if at else None, full=full or not screen)
             return
         look = Look(view)
         many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
@@ -77,10 +77,12 @@ def _view(session: BlockingSession, at: str) -> View:
     return session.view(at)
 
 
-def _show_around(
-    asked: Asked, session: BlockingSession, at: View, many: int | None, *, full: bool
-) -> None:
-    """Some of the log about an entry, whether or not it is in the window now."""
+def show_around(
+    asked: Asked, session: BlockingSession, at: View, many: int | None, *, full: bool,
+    sight: tuple[str, ...] = (),
+) -> None:  # fmt: skip
+    """Some of the log about an entry, whether or not it is in the window now; of that entry what is
+    to be in sight, where it says any of it."""
     from holdfast.cli.callers import Callers
     from holdfast.cli.terminal import emit
     from holdfast.engine.load import pages
@@ -97,7 +99,7 @@ def _show_around(
     found = drive_all(pages(session.store.log, session.id, (near,)))
     steps = Callers(session).named(stepwise(chain.from_iterable(found)))
     if not asked.json:
-        _draw(session.info, look, steps, whole=True, full=full)
+        _draw(session.info, look, steps, whole=True, full=full, sight=sight)
         return
     for entry, states in steps:
         emit(look.as_value(entry, states))
@@ -232,13 +234,17 @@ class Look:
         }
 
 
-def _draw(session: Session, look: Look, steps: Any, *, whole: bool, full: bool) -> None:
+def _draw(
+    session: Session, look: Look, steps: Any, *, whole: bool, full: bool,
+    sight: tuple[str, ...] = (),
+) -> None:  # fmt: skip
     from holdfast.cli.drawing import Drawing
 
     drawing = Drawing(full=full)
     drawing.draw(heading(session, look))
     for entry, states in steps:
         look.count(entry)
+        drawing.sight = sight if entry.seq == look.place else ()
         drawing.draw(told(entry, look, states, whole=whole))
     drawing.draw(ending(session, look, whole=whole, cut=drawing.cut))
 
@@ -332,11 +338,14 @@ def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[
     if look.later:
         yield Piece(f"… {many(look.later, 'later entry')}", "dim", 0)
         yield Piece("", indent=0)
+    part = look.place or look.earlier
+    shown = look.messages + (look.covered if part else 0)
     facts = (
-        f"{'shown' if look.place or look.earlier else 'window'}: {many(look.messages, 'message')}",
+        f"{'shown' if part else 'window'}: {many(shown, 'message')}",
         many(look.summaries, "summary") if look.summaries else "",
-        f"about {many(look.tokens, 'token')} by estimate",
-        f"{many(look.covered, 'message')} outside it" if look.covered else "",
+        f"{look.covered:,} of them not in the window" if part and look.covered else "",
+        f"about {many(look.tokens, 'token')} {'of the window ' if part else ''}by estimate",
+        f"{many(look.covered, 'message')} outside it" if look.covered and not part else "",
     )
     yield Piece(" · ".join(filter(None, facts)), "dim", 0)
     hidden = not whole and look.view.seen != (Span(1, look.view.last),)

@@ -96,12 +96,15 @@ def print_table(table: Table) -> None:
     screen.print(table)
 
 
-def say(words: str, style: str = "", *, error: bool = False) -> None:
-    """A sentence, neutral; a terminal wraps it between words, a pipe takes it as it is."""
+def say(words: str, style: str = "", *, error: bool = False, whole: bool = False) -> None:
+    """A sentence, neutral; a terminal wraps it between words, a pipe takes it as it is.
+
+    What is `whole` is never broken, so that it can be copied.
+    """
     from rich.text import Text
 
     screen = console(error=error)
-    screen.print(Text(neutral(words), style), soft_wrap=not screen.is_terminal)
+    screen.print(Text(neutral(words), style), soft_wrap=whole or not screen.is_terminal)
 
 
 def hint(words: str) -> None:
