@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
 
-SCREENFUL, STEP = 20, 1_000
-"""How many a terminal lists, and how many are read at a time."""
+SCREENFUL, STEP, ALL = 20, 1_000, 1 << 60
+"""How many a terminal lists, how many are read at a time, and how many a pipe gets."""
 
 SHORTEST = 8
 """How much of an id is shown at least; more where that would fit two sessions."""
@@ -53,13 +53,14 @@ def sessions(
     In a pipe each is a line of its own: id, title, project, model, entries and when it changed,
     with tabs between them.
     """
-    from holdfast.cli.terminal import console, say
+    from holdfast.cli.terminal import console, hint, say
 
     screen = console().is_terminal and not asked.json
     with asked.open() as hf:
         root = None if project is None else named_project(hf, project)
-        found = _listed(hf, root, find(hf, after) if after else None, archived=archived)
-        page = tuple(islice(found, limit or (SCREENFUL if screen else None)))
+        many = limit or (SCREENFUL if screen else ALL)
+        found = _listed(hf, root, find(hf, after) if after else None, many + 1, archived=archived)
+        page = tuple(islice(found, many))
         more = next(found, None) is not None
         if screen and page:
             draw(hf, page, {one.id: opening(hf, one) for one in page})
@@ -71,13 +72,16 @@ def sessions(
             last = page[-1].id
             say(f"… more: holdfast sessions --after {shortened(hf, [last])[last]}", "dim",
                 error=True)  # fmt: skip
+        if screen and page:
+            hint("See one with  holdfast show SESSION")
 
 
 def _listed(
-    hf: Holdfast, project: str | None, after: Session | None, *, archived: bool
+    hf: Holdfast, project: str | None, after: Session | None, many: int, *, archived: bool
 ) -> Iterator[Session]:
-    """All of them, behind one."""
-    while page := hf.sessions(project=project, archived=archived, limit=STEP, after=after):
+    """All of them, behind one; read as many at a time as are wanted, or a thousand."""
+    step = min(many, STEP)
+    while page := hf.sessions(project=project, archived=archived, limit=step, after=after):
         yield from page
         after = page[-1]
 
@@ -134,12 +138,11 @@ def as_value(session: Session) -> dict[str, Any]:
 
 
 def draw(hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str]) -> None:
-    """A table that fits, and how to open one."""
-    from holdfast.cli.terminal import console, hint, print_table
+    """A table that fits."""
+    from holdfast.cli.terminal import console, print_table
 
     short = shortened(hf, [one.id for one in page])
     print_table(table(page, short, openings, console().width))
-    hint("See one with  holdfast show SESSION")
 
 
 def table(

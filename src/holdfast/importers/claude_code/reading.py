@@ -95,7 +95,9 @@ class Reading:
         kind = found.text("type")
         if kind not in KNOWN and kind not in self._strange:
             self._strange.add(kind)
-            what = f"records of kind {kind!r} are kept, but nobody knows what they mean"
+            what = (
+                f"records of kind {kind or 'untyped'!r} are kept, but nobody knows what they mean"
+            )
             yield from self._tell(self._main, [Problem(what, found.line, "unknown")])
 
     def _strand(self, found: Found) -> Strand | None:

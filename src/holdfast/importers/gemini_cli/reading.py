@@ -153,7 +153,9 @@ class Reading:
     def _unknown(self, found: Found, kind: str) -> Iterator[Told]:
         if kind not in self._strange:
             self._strange.add(kind)
-            what = f"records of kind {kind!r} are kept, but nobody knows what they mean"
+            what = (
+                f"records of kind {kind or 'untyped'!r} are kept, but nobody knows what they mean"
+            )
             yield Problem(what, found.line, "unknown")
         yield whole(AGENT, kind or "untyped", found)
 
