@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice, takewhile
@@ -102,7 +103,7 @@ def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
             emit({**as_value(one), "opening": words})
             continue
         facts = (one.id, one.title or words, one.project, one.model, str(one.head))
-        click.echo("\t".join((*map(one_line, facts), moment(one.updated))))
+        sys.stdout.write("\t".join((*map(one_line, facts), moment(one.updated))) + "\n")
 
 
 def named_project(hf: Holdfast, name: str) -> str:
