@@ -42,14 +42,23 @@ def _shape(lead: str, rest: str) -> tuple[str, re.Pattern[str]]:
     return lead, re.compile(f"{lead}(?<!{_WORD}{lead}){rest}")
 
 
+def _shapes(first: str, *shapes: tuple[str, str]) -> tuple[str, re.Pattern[str]]:
+    """Several that begin with the same letter, in one pattern: it finds that letter faster than
+    each of them is looked for."""
+    ways = "|".join(f"{lead[1:]}(?<!{_WORD}{lead}){rest}" for lead, rest in shapes)
+    return "", re.compile(f"{first}(?:{ways})")
+
+
 _SHAPES = (
     # Keys of model providers. A digit is asked for, so that sk-learn-like-names-of-things stay.
     _shape("sk-", rf"(?=[A-Za-z_-]{{0,80}}[0-9]){_WORD}{{16,}}+"),
-    *(_shape(f"gh{kind}_", "[A-Za-z0-9]{20,}+") for kind in "pousr"),
-    _shape("github_pat_", "[A-Za-z0-9_]{20,}+"),
-    _shape("glpat-", rf"{_WORD}{{16,}}+"),
-    *(_shape(lead, "[A-Z0-9]{16}(?![A-Za-z0-9])") for lead in ("AKIA", "ASIA")),
-    _shape("AIza", rf"{_WORD}{{30,}}+"),
+    _shapes(
+        "g",
+        ("gh[pousr]_", "[A-Za-z0-9]{20,}+"),
+        ("github_pat_", "[A-Za-z0-9_]{20,}+"),
+        ("glpat-", rf"{_WORD}{{16,}}+"),
+    ),
+    _shapes("A", ("A[KS]IA", "[A-Z0-9]{16}(?![A-Za-z0-9])"), ("AIza", rf"{_WORD}{{30,}}+")),
     ("xox", re.compile(f"xox[abeoprs]-(?<!{_WORD}xox[abeoprs]-)[A-Za-z0-9-]{{10,}}+")),
     _shape("eyJ", rf"{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+"),
     # The end of a block may be missing: what a tool prints is often cut short.

@@ -54,17 +54,17 @@ class Names:
         self.newest = newest
         self.warmth: dict[str, float] = {}
         self.places: dict[str, list[int]] = {}
-        self._read: dict[str, tuple[str, ...]] = {}
+        self._read: set[str] = set()
+        self._held: dict[str, list[str]] = {}
 
     def within(self, text: str) -> set[str]:
         """The names in a text."""
-        found: set[str] = set()
-        for run in _runs(text):
-            names = self._read.get(run)
-            if names is None:
-                names = self._read[run] = tuple(_names(run))
-            found.update(names)
-        return found
+        runs, held = _runs(text), self._held
+        for run in runs - self._read:
+            if not (run.isalpha() and run[1:].islower()) and (names := _names(run)):
+                held[run] = names  # a plain word has none
+        self._read |= runs
+        return {name for run in runs & held.keys() for name in held[run]}
 
     def use(self, names: Iterable[str], seq: int, weight: float) -> None:
         """These names stand in an entry, or, where it is 0, somewhere; the newest come last."""
