@@ -24,10 +24,10 @@ from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer
 from holdfast.engine.readied import Readied
-from holdfast.engine.workers import workers
+from holdfast.engine.workers import Workers, workers
 from holdfast.errors import Conflict, HoldfastError, Misuse, Unsafe
 from holdfast.files import Root
-from holdfast.model.brought import Brought
+from holdfast.model.brought import Brought, Ready
 from holdfast.model.brought import Source as Whole
 from holdfast.model.log import Session
 from holdfast.model.origin import MOST_PROBLEMS, Imported
@@ -316,7 +316,7 @@ async def run(
     together = Readied(engine)
     try:
         for source in wanted:
-            ready = await engine.aside(partial(beside.take, source.path)) if beside else None
+            ready = await _ready(engine, beside, source) if beside else None
             if ready and await together.takes(source, ready):
                 if together.enough:
                     async for report in _written(engine, together):
@@ -330,6 +330,13 @@ async def run(
     finally:
         if beside:
             beside.close()
+
+
+async def _ready(engine: Engine, beside: Workers, source: Source) -> Ready | None:
+    """What a worker has made of a source."""
+    if beside.ending(source.path):
+        await engine.store.search.catch_up(0)  # of what waits to be indexed, only that
+    return await engine.aside(partial(beside.take, source.path))
 
 
 async def _written(engine: Engine, together: Readied) -> AsyncIterator[Imported]:

@@ -3,7 +3,8 @@
 Rule 1: they are handed sources in the order of importing, and never far ahead of the writer; so
         what waits to be written is bounded.
 Rule 2: whoever would wait for them does what they have not begun; so no core is idle, and there
-        are no more processes than cores.
+        are no more processes than cores. The last of it is left to them: whoever writes has what
+        waits to be indexed to do meanwhile.
 Rule 3: a worker that fails is not replaced: what it had, and what nobody is left to do, is read
         here as if there were none.
 Rule 4: they see no key in a command line or an environment; what is to be redacted they are told.
@@ -42,6 +43,9 @@ LARGEST = 4 << 20
 AHEAD = 12 << 20
 """So many bytes of sources are handed out before the writer has taken them."""
 
+LAST, SHARE = 5 << 20, 20
+"""So many bytes are left to them at the end, and at most one in so many of all."""
+
 MOST = 2
 """How many there are at most: one writer has no time for what more of them would bring."""
 
@@ -72,7 +76,8 @@ class Workers:
         from holdfast.engine.worker import maker  # which imports, and so needs us
 
         self._make = maker(layout, secrets)
-        self._held = 0
+        self._held, self._rest = 0, sum(source.size for source in sources)
+        self._last, self._ending = min(LAST, self._rest // SHARE), False
         self._room = threading.Condition()
         self._stop = threading.Event()
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(many)]
@@ -92,6 +97,14 @@ class Workers:
             self._held -= job.source.size
             self._room.notify_all()
         return made
+
+    def ending(self, path: str) -> bool:
+        """Whether there is time for something else before this source is made: told once."""
+        job = self._jobs.get(path)
+        if self._ending or job is None or job.made.done() or self._rest > self._last:
+            return False
+        self._ending = True
+        return True
 
     def close(self) -> None:
         """End them, whatever they do."""
@@ -129,8 +142,10 @@ class Workers:
         with self._room:
             while self._left and not self._stop.is_set():
                 size = self._left[0].source.size
+                if not wait and self._busy and self._rest <= self._last:
+                    return None
                 if self._held + size <= AHEAD:
-                    self._held += size
+                    self._held, self._rest = self._held + size, self._rest - size
                     return self._left.popleft()
                 if not wait:
                     return None
