@@ -55,6 +55,38 @@ def test_what_fits_is_all_there(hf: Holdfast) -> None:
     assert fidelity.carried == ("4 messages: what the model sees now",)
 
 
+@pytest.mark.parametrize("format", ["anthropic", "claude-code", "codex"])
+def test_what_fits_is_all_there_though_leaving_it_would_pay(format: str, hf: Holdfast) -> None:
+    session = beams(hf, 100)
+    economical = session.preview(model="claude-sonnet-4-5")
+    assert economical.folded.summaries  # by itself, the policy would not send it all
+    data, fidelity = told(session, format, model="claude-sonnet-4-5")
+    assert fidelity.carried[0] == "200 messages: what the model sees now"
+    text = data.decode()
+    assert all(f"Beam {number}. The beam" in text for number in range(100))
+
+
+def test_what_does_not_fit_is_no_more_than_has_to_be_summed_up(hf: Holdfast) -> None:
+    session = beams(hf, 300)
+    data, fidelity = told(session, "anthropic", model="claude-sonnet-4-5")
+    assert fidelity.carried[0].endswith("of 600 that the model sees now")
+    text = data.decode()
+    held = sum(f"Beam {number}. The beam" in text for number in range(300))
+    whole = session.preview(model="claude-sonnet-4-5", compact=False)
+    share = whole.window.budget.room / whole.tokens
+    assert held > 300 * share * 0.6
+
+
+def test_results_that_are_sent_together_are_messages_all_the_same(hf: Holdfast) -> None:
+    session = hf.session(model="claude-sonnet-4-6")
+    session.user("Look at both beams.")
+    session.append(assistant(*(ToolCall(f"c{one}", "shell", "{}") for one in range(2))))
+    for one in range(2):
+        session.tool_result(f"c{one}", "sound", name="shell")
+    _, fidelity = told(session, "claude-code")
+    assert fidelity.carried[0] == "4 messages: what the model sees now"
+
+
 def test_thoughts_and_outputs_are_told_apart_and_once(hf: Holdfast) -> None:
     session = hf.session(model="claude-sonnet-4-6")
     for number in range(3):

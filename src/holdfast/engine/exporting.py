@@ -161,7 +161,7 @@ class Exporting:
     async def live(self, preface: str = "") -> Live:
         """The live window as a program's own session holds it, behind what is said before it."""
         format = PROGRAMS[self._format]
-        window, view = await self._window(format, bare=True)
+        window, view = await self._window(format, bare=True, preface=preface)
         request = self._clean(window.request(format))
         items = request["messages" if format == "anthropic" else "input"]
         summaries = await load.summaries(self._session.store.log, view)
@@ -184,20 +184,23 @@ class Exporting:
             manual=bool(bodies) and bodies[-1].trigger == "manual",
         )
 
-    async def _window(self, format: str, *, bare: bool) -> tuple[PreparedWindow, View]:
-        """The window that would be sent now; `bare` without what surrounds the conversation."""
+    async def _window(
+        self, format: str, *, bare: bool, preface: str = ""
+    ) -> tuple[PreparedWindow, View]:
+        """The window with all that fits; `bare` without what surrounds the conversation, but with
+        room for what is said before it."""
         session = self._session
         model = self._model or await self._chosen(format)
         given = await given_now(session, model)
         if bare:
-            made = await session.preview(model=model)
+            made = await session.turns.spared(model=model, system=preface)
             kept = tuple(one for one in made.blocks if one.section in CONVERSATION)
             made = PreparedWindow(
                 replace(made.window, blocks=kept), made.profile, folded=made.folded,
                 head=made.head, estimated=made.estimated,
             )  # fmt: skip
         else:
-            made = await session.preview(
+            made = await session.turns.spared(
                 model=model, system=given.system, tools=given.tools, examples=given.examples,
                 instructions=given.sections.get("instructions", ""),
                 memory=given.sections.get("memory", ""),

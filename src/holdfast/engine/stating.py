@@ -1,7 +1,7 @@
 """Stating: what a window carries of its session, and what it does not.
 
-Rule 1: everything is counted in the window itself, never in the session it was made of: making it
-        fit may have summed up or cleared what the session still shows.
+Rule 1: everything is counted by what stands in the window, not by what stands in the session it
+        was made of: making it fit may have summed up or cleared what the session still shows.
 Rule 2: whatever is missing is told with its reason, and once.
 """
 
@@ -17,12 +17,10 @@ from holdfast.core.clear import is_thought
 from holdfast.engine.window import PreparedWindow
 from holdfast.exporters.fidelity import many
 from holdfast.model.log import Entry, PartRef
-from holdfast.model.message import Message, Part, ToolResult
+from holdfast.model.message import Message, Part, Text, ToolResult
 from holdfast.model.span import within
 from holdfast.model.view import View
 
-SAID = frozenset({"kept", "history", "current"})
-"""The sections that show what was said, word for word."""
 ELSEWHERE = "what was rewound, usage, costs, and records of the program it was imported from"
 TAKEN_BACK = "a provider takes back only thoughts of its own models, signed and unchanged"
 
@@ -79,10 +77,10 @@ def stated(
 ) -> Stated:
     """What a request carries of what a session shows: `seen`, in the view it was made of."""
     folded, last = window.folded, view.last
-    shown = {one.seq for one in window.blocks if one.section in SAID and 0 < one.seq <= last}
     made = [seq for seq in folded.summaries if seq > last]
     standing = View(session=view.session, folded=folded, last=last).seen
-    covered = [one for one in seen if one.is_message and not within(one.seq, standing)]
+    said = [one for one in seen if one.is_message and _says(one)]
+    shown = [one for one in said if within(one.seq, standing)]
     parts = list(_parts(one for one in seen if within(one.seq, standing)))
     gone = {(ref.seq, ref.ordinal) for ref in folded.cleared}
     cleared = Counter(_what(part) for ref, part in parts if (ref.seq, ref.ordinal) in gone)
@@ -91,10 +89,16 @@ def stated(
         messages=len(shown),
         summaries=len(folded.summaries) - len(made),
         made=len(made),
-        covered=len(covered),
+        covered=len(said) - len(shown),
         cleared=cleared,
         unread=max(thoughts - cleared["thought"] - _thoughts(request), 0),
     )
+
+
+def _says(entry: Entry) -> bool:
+    """Whether anything is left of a message when empty text is not sent."""
+    parts = entry.body.parts if isinstance(entry.body, Message) else ()
+    return any(not isinstance(part, Text) or part.text.strip() for part in parts)
 
 
 def _parts(entries: Iterator[Entry]) -> Iterator[tuple[PartRef, Part]]:

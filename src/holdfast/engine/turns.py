@@ -14,6 +14,7 @@ from holdfast.core.limits import limit_in
 from holdfast.core.price import cost
 from holdfast.core.refusal import Remedy, briefer, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
+from holdfast.core.sparing import sparing
 from holdfast.engine import caps, deferring, surround
 from holdfast.engine.applying import apply
 from holdfast.engine.lately import given_now
@@ -96,6 +97,13 @@ class Turns:
         """The window to send now."""
         turn = await self._preparing(*_asked(self._session, **asking))
         return await self._prepared(turn, compact=asking.get("compact", True), write=write)
+
+    async def spared(self, **asking: Unpack[Asking]) -> PreparedWindow:
+        """The window with all that fits, and nothing written."""
+        turn = await self._preparing(*_asked(self._session, **asking))
+        scene = turn.scene
+        turn = Preparation(self._session, scene.given, scene.profile, sparing(scene.policy))
+        return await self._prepared(turn, compact=True, write=False)
 
     async def preparation(self, **asking: Unpack[Asking]) -> Preparation:
         """A turn as it would be prepared; with nothing given, as the newest call was."""
