@@ -30,10 +30,9 @@ NETWORK_FILESYSTEMS = frozenset(
     """.split()  # noqa: SIM905 (a literal would take a line for each)
 )
 """File systems another machine may change meanwhile (to a guest, its host is another machine)."""
-
 AnyPath = str | os.PathLike[str]
 Bytes = bytes | bytearray | memoryview
-Kind = Literal["file", "directory", "symlink", "special file"]
+Kind = Literal["file", "directory", "symlink", "special file", "closed directory"]
 
 # The fifth field, and the first after the dash; how many lie between varies (proc(5)).
 _MOUNT = r"^(?:[^ \n]+ ){4}([^ \n]+)(?: [^ \n]+)+? - ([^ \n]+)"
@@ -63,8 +62,7 @@ def xdg_home(name: str, usual: str, environ: Mapping[str, str] | None = None) ->
 def project_root(directory: AnyPath) -> Path:
     """The repository a directory belongs to, or the directory itself; only names are looked at."""
     place = Path(os.path.abspath(directory))
-    repositories = (each for each in (place, *place.parents) if os.path.lexists(each / ".git"))
-    return next(repositories, place)
+    return next((one for one in (place, *place.parents) if os.path.lexists(one / ".git")), place)
 
 
 def filesystem_kind(path: AnyPath, mountinfo: str | None = None) -> str | None:
@@ -129,7 +127,7 @@ def write_atomic(path: AnyPath, data: Bytes | Iterable[Bytes], mode: int = 0o600
 
 
 class Found(NamedTuple):
-    """One name met in a directory; links and devices are reported, never followed or opened."""
+    """One name met on a walk; links, devices and what is closed to us are told, never opened."""
 
     path: str
     kind: Kind
@@ -202,11 +200,9 @@ class Root:
         return sorted(held)
 
     def walk(
-        self,
-        relative: AnyPath = ".",
-        limit: int = MOST_NAMES,
+        self, relative: AnyPath = ".", limit: int = MOST_NAMES,
         skip: Callable[[Found], bool] = lambda found: False,
-    ) -> Iterator[Found]:
+    ) -> Iterator[Found]:  # fmt: skip
         """Everything beneath a directory but what `skip` names; too much is an error, never cut."""
         pending, met = self.listing(relative, limit)[::-1], 0
         while pending:
@@ -215,8 +211,12 @@ class Root:
                 continue
             yield found
             if found.kind == "directory":
-                with suppress(FileNotFoundError):  # removed since it was listed
+                try:
                     pending += reversed(self.listing(found.path, limit - met - len(pending)))
+                except PermissionError:  # whoever walks can tell of it
+                    yield found._replace(kind="closed directory")
+                except FileNotFoundError:  # removed since it was listed
+                    continue
 
     def remove(self, relative: AnyPath) -> None:
         """Take away a regular file or an empty directory."""

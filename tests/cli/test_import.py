@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,7 +16,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from holdfast.cli.importing import PAUSE
+from holdfast.cli.import_watch import PAUSE
+from holdfast.engine.plugins import importer, importers
 from tests.cli.running import program, run, terminal, values
 from tests.importers.writing import SESSION, Transcript, story, text
 
@@ -35,13 +37,59 @@ def test_the_usual_places_are_found_by_themselves(home: Path) -> None:
     assert "1 file · 1 session · 13 entries new · 1 compaction · 0 problems" in done.stdout
     (session,) = values("sessions")
     assert session["title"] == "The roof"
-    assert "1 file · 1 unchanged · 0 sessions · 0 entries new" in run("import").stdout
+    assert run("import").stdout == "1 file · 1 unchanged · nothing new\n"
 
 
 def test_nothing_in_the_usual_places_is_said() -> None:
     done = run("import")
     assert done.exit_code != 0
     assert "name a file or a directory" in done.stderr
+    assert "~/.copilot/session-state" in done.stderr
+    told = run("import", "--agent", "codex").stderr
+    assert "the usual places of codex: ~/.codex/sessions" in told
+    assert ".copilot" not in told
+
+
+def test_a_place_without_transcripts_is_told_with_what_was_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    done = run("import", str(tmp_path / "p"))
+    assert done.exit_code != 0
+    assert f"no transcript was found in {tmp_path / 'p'}" in done.stderr
+    assert "claude-code, copilot-cli" in done.stderr
+    assert not done.stdout
+    (tmp_path / "p" / "notes.txt").write_text("Buy nails.")
+    assert "notes.txt" in run("import", str(tmp_path / "p")).stdout
+
+
+def test_transcripts_of_other_programs_are_told_where_one_is_asked_for(tmp_path: Path) -> None:
+    story().write(tmp_path / "p")
+    done = run("import", "--agent", "codex", str(tmp_path / "p"))
+    assert done.exit_code != 0
+    assert "no transcript of codex was found" in done.stderr
+    assert "but 1 of claude-code" in done.stderr
+
+
+def test_the_help_names_every_program_and_where_it_is_looked_for() -> None:
+    told = run("import", "--help").stdout
+    for name in importers():
+        line = told[told.index(f" {name} ") :]
+        assert all(place in line for place in importer(name).places()), name
+
+
+def test_a_file_without_a_conversation_is_no_problem(tmp_path: Path) -> None:
+    told = Transcript()
+    told.bare(type="file-history-snapshot", messageId="m", snapshot={"a": 1})
+    told.bare(type="summary", summary="Somebody else's", leafUuid="nowhere")
+    told.write(tmp_path / "p", name="empty.jsonl")
+    other = Transcript("6d1a2b3c-0000-4000-8000-000000000001")
+    other.user("Hello.")
+    other.write(tmp_path / "p")
+    first = run("import", str(tmp_path / "p")).stdout
+    assert "2 files · 1 without a conversation · 1 session · 1 entry new" in first
+    assert "0 problems" in first
+    assert "Worth knowing\n" in first
+    again = run("import", str(tmp_path / "p")).stdout
+    assert again == "2 files · 1 unchanged · 1 without a conversation · nothing new\n"
 
 
 def test_a_report_tells_every_problem_with_its_line(tmp_path: Path) -> None:
@@ -129,7 +177,8 @@ def test_what_is_read_with_a_transcript_is_not_left_aside(home: Path) -> None:
         assert "Left aside" not in run("import").stdout
         assert not [one for one in values("import") if "left_aside" in one]
     (place / "strange.jsonl").write_text("{}\n")
-    assert "strange.jsonl" in run("import").stdout
+    assert "nothing new · 1 other file left aside" in run("import").stdout
+    assert "strange.jsonl" in run("import", "--again").stdout
 
 
 def test_a_report_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
@@ -147,8 +196,13 @@ def test_a_report_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
     rows = [line for line in lines if line.endswith("–") or line.rstrip().endswith(" 1")]
     assert len(rows) == 40
     assert any("000000000057.jsonl" in row for row in rows)
-    assert "… 20 files more; --json tells of each" in lines
+    assert "… 20 files more" in lines
+    assert f"holdfast import --again {tmp_path / 'p'} | less" in "".join(lines)
     assert "records of kind 'strange' are kept" in " ".join(lines)
+    again = run("import", "--again", str(tmp_path / "p")).stdout
+    assert again.count(".jsonl  ") == 60
+    assert "records of kind 'strange' are kept" in again
+    assert "60 files · 60 sessions · 0 entries new · 0 compactions · 1 problem" in again
 
 
 def test_only_the_program_that_is_named_is_imported(tmp_path: Path) -> None:
@@ -259,3 +313,26 @@ def test_a_path_that_is_no_transcript_is_told_and_the_others_are_imported(tmp_pa
     assert f"{bad}: {bad} is no transcript that can be imported" in done.stdout
     assert "13 entries new" in done.stdout
     assert run("import", str(good)).exit_code == 0
+
+
+def test_watching_says_so_names_problems_and_takes_its_leave(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    command = [sys.executable, "-m", "holdfast.cli", "import", "--watch", str(tmp_path / "p")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as watching:
+        assert watching.stdout
+        assert watching.stderr
+        assert watching.stderr.readline().startswith(f"Watching {tmp_path / 'p'}")
+        told = Transcript()
+        told.user("One.")
+        told.bare(type="strange", sessionId=told.session)
+        rested(told.write(tmp_path / "p"))
+        assert "1 entry new, 1 problem" in watching.stdout.readline()
+        assert watching.stdout.readline() == "Problems\n"
+        assert "records of kind 'strange'" in watching.stdout.readline()
+        watching.send_signal(signal.SIGINT)
+        _, error = watching.communicate(timeout=30)
+        assert "No longer watching" in error
+        assert "Traceback" not in error
+        assert watching.returncode == 130

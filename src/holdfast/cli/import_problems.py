@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -37,11 +37,29 @@ class Met(Struct):
         return f"{self.words} ({self.times:,} times)" if self.times > 1 else self.words
 
 
-def gathered(reports: Sequence[Imported]) -> list[Met]:
-    """The problems of these files, those that are the same but for a number told as one."""
+def as_value(report: Imported) -> dict[str, Any]:
+    """A report as JSON: every key, always."""
+    told = {name: getattr(report, name) for name in report.__struct_fields__}
+    problems = [
+        {"line": one.line, "what": one.what, "severity": one.severity} for one in report.problems
+    ]
+    del told["beside"]
+    return told | {"problems": problems}
+
+
+def troubles(report: Imported) -> int:
+    """How many problems a file has: what is only worth knowing is none."""
+    return report.troubles - sum(one.severity == "notice" for one in report.problems)
+
+
+def gathered(reports: Sequence[Imported], *, notices: bool) -> list[Met]:
+    """The problems of these files, or what is only worth knowing of them; those that are the same
+    but for a number are told as one."""
     found: dict[str, Met] = {}
     for report in reports:
         for one in report.problems:
+            if (one.severity == "notice") != notices:
+                continue
             key = _NUMBER.sub("…", one.what)
             met = found.setdefault(key, Met(one.what))
             met.words = one.what if one.what == met.words else key
@@ -50,22 +68,27 @@ def gathered(reports: Sequence[Imported]) -> list[Met]:
     return list(found.values())
 
 
-def tell(reports: Sequence[Imported], named: Callable[[str], str], width: int) -> None:
-    """All of them beneath a heading; `width` is a terminal's, 0 in a pipe."""
+def tell(reports: Sequence[Imported], named: Callable[[str], str], width: int) -> bool:
+    """All of them beneath a heading, and beneath another what is only worth knowing; `width` is a
+    terminal's, 0 in a pipe. Whether some files were not named."""
     from holdfast.cli.terminal import say
+    from holdfast.cli.wording import many
 
-    reports = [one for one in reports if one.troubles]
-    if not reports:
-        return
-    say("Problems", "bold")
-    if width:
-        for met in gathered(reports):
-            _on_screen(met, named, width)
-    else:
-        for report in reports:
-            _in_pipe(report, named(report.path))
+    cut = False
+    for heading, notices in (("Problems", False), ("Worth knowing", True)):
+        if not (all_met := gathered(reports, notices=notices)):
+            continue
+        say(heading, "bold")
+        if width:
+            for met in all_met:
+                _on_screen(met, named, width)
+                cut |= len(met.places) > LINES
+        else:
+            for report in reports:
+                _in_pipe(report, named(report.path), notices=notices)
     if more := sum(one.troubles - len(one.problems) for one in reports):
-        say(f"and {more:,} problems more, of which only the number is known", "dim")
+        say(f"and {many(more, 'problem')} more, of which only the number is known", "dim")
+    return cut
 
 
 def _on_screen(met: Met, named: Callable[[str], str], width: int) -> None:
@@ -77,13 +100,13 @@ def _on_screen(met: Met, named: Callable[[str], str], width: int) -> None:
         at = _lines(lines)
         say(f"  {middle(named(place), max(width - 2 - len(at), 16))}{at}", "dim")
     if (left := len(met.places) - LINES) > 0:
-        say(f"  and {many(left, 'file')} more; --json names them", "dim")
+        say(f"  and {many(left, 'file')} more", "dim")
 
 
-def _in_pipe(report: Imported, name: str) -> None:
+def _in_pipe(report: Imported, name: str, *, notices: bool) -> None:
     from holdfast.cli.terminal import one_line, say
 
-    for met in gathered([report]):
+    for met in gathered([report], notices=notices):
         say(one_line(f"{name}{_lines(met.places[report.path])}: {met.told()}"))
 
 

@@ -7,6 +7,7 @@ A pipe is told everything, with whole paths; a terminal what fits it, beneath a 
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,37 +34,60 @@ WIDE = 100
 class Report:
     """How the files of one import are told."""
 
-    def __init__(self, reports: Sequence[Imported], others: Sequence[Source]) -> None:
+    def __init__(
+        self,
+        reports: Sequence[Imported],
+        others: Sequence[Source],
+        paths: Sequence[str] = (),
+        *,
+        again: bool = False,
+    ) -> None:
+        from holdfast.cli.import_problems import troubles
         from holdfast.cli.terminal import console
 
         screen = console()
         self._width = screen.width if screen.is_terminal else 0
         self._reports = reports
-        worth = [one for one in reports if one.entries or one.troubles]
+        self._news = again or any(one.entries or troubles(one) for one in reports)
+        worth = [one for one in reports if one.entries or one.troubles or again]
         self._worth = sorted(worth, key=lambda one: one.path)
+        self._cut = False
+        self._anew = shlex.join(["holdfast", "import", "--again", *paths])
         self._others = others
         paths = [one.path for one in (*self._worth, *others)]
         self._common = common(paths) if self._width else ""
 
     def tell(self) -> None:
-        """All of it."""
-        from holdfast.cli.import_problems import tell
-        from holdfast.cli.terminal import hint, print_table, say
+        """All of it; where nothing is new, only that."""
+        from holdfast.cli.terminal import hint, say
         from holdfast.cli.wording import path
 
-        if self._common and (self._worth or self._others):
+        if self._common and (self._news or not self._reports):
             say(f"in {path(self._common)}", "dim")
-        if self._worth:
-            rows = chosen(self._worth, ROWS if self._width else len(self._worth))
-            print_table(self._table(rows))
-            if left := len(self._worth) - len(rows):
-                say(f"… {left:,} files more; --json tells of each", "dim")
-            tell(self._worth, self._named, self._width)
-            self._kept()
-        self._left_aside()
-        say(self._total())
-        if self._worth:
+        if self._news:
+            self._files()
+        if self._news or not self._reports:
+            self._left_aside()
+        if self._reports:
+            say(self._total())
+        if self._cut:
+            hint(f"Each of them by name:  {self._anew} | less")
+        if any(one.entries for one in self._reports):
             hint("See them with  holdfast sessions")
+
+    def _files(self) -> None:
+        """A row for each, the problems, and what was kept."""
+        from holdfast.cli.import_problems import tell
+        from holdfast.cli.terminal import print_table, say
+        from holdfast.cli.wording import many
+
+        rows = chosen(self._worth, ROWS if self._width else len(self._worth))
+        print_table(self._table(rows))
+        if left := len(self._worth) - len(rows):
+            self._cut = True
+            say(f"… {many(left, 'file')} more", "dim")
+        self._cut |= tell(self._worth, self._named, self._width)
+        self._kept()
 
     def _total(self) -> str:
         from holdfast.cli.wording import many
@@ -71,16 +95,29 @@ class Report:
         reports = self._reports
         unchanged = sum(one.unchanged for one in reports)
         copies = sum(bool(one.copy_of) for one in reports)
+        silent = sum(_silent(one) for one in reports)
+        aside = f"{many(len(self._others), 'other file')} left aside" if self._others else ""
         facts = (
             many(len(reports), "file"),
             f"{unchanged:,} unchanged" if unchanged else "",
             f"{many(copies, 'copy', 'copies')} handed over that did not go on" if copies else "",
+            f"{silent:,} without a conversation" if silent else "",
+            *(self._brought() if self._news else ("nothing new", aside)),
+        )
+        return " · ".join(filter(None, facts))
+
+    def _brought(self) -> tuple[str, ...]:
+        """What is new, in numbers."""
+        from holdfast.cli.import_problems import troubles
+        from holdfast.cli.wording import many
+
+        reports = self._reports
+        return (
             many(len({id for one in self._worth for id in one.sessions}), "session"),
             f"{many(sum(one.entries for one in reports), 'entry', 'entries')} new",
             many(sum(one.compactions for one in reports), "compaction"),
-            many(sum(one.troubles for one in reports), "problem"),
+            many(sum(map(troubles, reports)), "problem"),
         )
-        return " · ".join(filter(None, facts))
 
     def _named(self, place: str) -> str:
         from holdfast.cli.terminal import one_line
@@ -109,6 +146,7 @@ class Report:
 
     def _columns(self) -> Iterator[tuple[str, Any]]:
         """What is told of each file: on a narrow terminal not every number."""
+        from holdfast.cli.import_problems import troubles
         from holdfast.cli.terminal import NOTHING
         from holdfast.cli.wording import number
 
@@ -120,11 +158,12 @@ class Report:
         if everything:
             yield "calls", lambda one: number(one.calls)
             yield "kept", lambda one: number(sum(one.kept.values()))
-        yield "problems", lambda one: number(one.troubles) if one.troubles else NOTHING
+        yield "problems", lambda one: number(troubles(one)) if troubles(one) else NOTHING
 
     def _kept(self) -> None:
         """Which records have no place in the model, and were kept as they are."""
         from holdfast.cli.terminal import one_line, say
+        from holdfast.cli.wording import many
 
         kinds: Counter[str] = Counter()
         for report in self._worth:
@@ -134,7 +173,8 @@ class Report:
         shown = kinds.most_common(KINDS) if self._width else sorted(kinds.items())
         told = ", ".join(f"{count:,} {kind}" for kind, count in shown)
         left = len(kinds) - len(shown)
-        more = f" and {left:,} kinds more; --json tells them" if left else ""
+        self._cut |= bool(left)
+        more = f" and {many(left, 'kind')} more" if left else ""
         say(one_line(f"Kept as they are, beside what was said: {told}{more}"), "dim")
 
     def _left_aside(self) -> None:
@@ -152,7 +192,19 @@ class Report:
             for name in shown:
                 say(f"  {middle(name, self._width - 2) if self._width else name}", "dim")
             if left := len(names) - len(shown):
-                say(f"  and {many(left, 'file')} more; --json names them", "dim")
+                self._cut = True
+                say(f"  and {many(left, 'file')} more", "dim")
+
+
+def _silent(report: Imported) -> bool:
+    """Whether a file was read, and holds no conversation."""
+    return not (report.unchanged or report.copy_of or report.sessions or _broken(report))
+
+
+def _broken(report: Imported) -> bool:
+    from holdfast.cli.import_problems import troubles
+
+    return bool(troubles(report))
 
 
 def common(paths: Sequence[str]) -> str:
@@ -165,8 +217,9 @@ def common(paths: Sequence[str]) -> str:
 
 def chosen(reports: Sequence[Imported], most: int) -> list[Imported]:
     """So many of them, in their order: with problems first, then those that brought most."""
-    order = sorted(range(len(reports)), key=lambda at: (not reports[at].troubles,
-                                                        -reports[at].entries))  # fmt: skip
+    order = sorted(
+        range(len(reports)), key=lambda at: (not _broken(reports[at]), -reports[at].entries)
+    )
     return [reports[at] for at in sorted(order[:most])]
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,48 +19,49 @@ if TYPE_CHECKING:
     from holdfast.engine.importing import Reading
     from holdfast.model.origin import Imported
 
-PAUSE = 2.0
-"""How long --watch waits before it looks again, in seconds."""
-
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option("--agent", "agents", metavar="NAME", multiple=True,
-              help="Only this program's: claude-code, …")  # fmt: skip
+              help="Only this program's, by its name above.")  # fmt: skip
+@click.option("--again", is_flag=True, help="Read what has not changed too, and tell of it anew.")
 @click.option("--watch", is_flag=True, help="Go on looking, and import what is added.")
 @common
 def import_command(
-    asked: Asked, paths: tuple[str, ...], agents: tuple[str, ...], watch: bool
+    asked: Asked, paths: tuple[str, ...], agents: tuple[str, ...], again: bool, watch: bool
 ) -> int:
     """Import the transcripts of other programs: files, directories, or the usual places.
 
-    What was imported before is not imported again; what has been added to it is. Where several
-    paths are named and one is no transcript, the others are imported and the exit code is 1.
+    What was imported before is not imported again; what has been added to it is. Where something
+    cannot be read, or one of several paths is no transcript, the others are imported and the exit
+    code is 1.
+
+    \b
+    Without a PATH these are looked through, each beneath your home:
+      claude-code  .claude/projects, .config/claude/projects
+      codex        .codex/sessions, .codex/archived_sessions,
+                   .codex/history.jsonl, .codex/session_index.jsonl
+      gemini-cli   .gemini/tmp
+      opencode     .local/share/opencode/opencode.db,
+                   .local/share/opencode/storage/session
+      aider        .aider.chat.history.md
+      pi           .pi/agent/sessions
+      copilot-cli  .copilot/session-state, .copilot/history-session-state
+      portable     nothing: name the file that was exported
     """
+    from holdfast.cli.import_nothing import nothing_found
+    from holdfast.cli.import_watch import follow
+    from holdfast.errors import Misuse
+
     with asked.open(make=True) as hf:
         sources, others = _found(hf, paths, agents)
-        reports = _brought(hf, sources, asked, fresh=watch)
-        _told(asked, reports, others)
-        known = {one.path: one.troubles for one in reports}
-        while watch:
-            time.sleep(PAUSE)
-            for report in hf.import_sources(_there(hf, paths, agents), fresh=True):
-                changed = report.troubles != known.get(report.path, 0) and not report.unchanged
-                if report.entries or changed:
-                    _news(report, asked)
-                    known[report.path] = report.troubles
+        reports = _brought(hf, sources, asked, fresh=watch, again=again)
+        _told(asked, reports, others, paths, again=again)
+        if watch:
+            return follow(hf, asked, paths, agents, reports)
+        if not sources:
+            raise Misuse(nothing_found(hf, paths, agents))
     return int(any(one.named for one in sources))
-
-
-def _there(hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]) -> list[Source]:
-    """What is there now; a file that is being put in the place of another may be away."""
-    from holdfast.errors import HoldfastError
-
-    found: list[Source] = []
-    for place in [(path,) for path in paths] or [()]:
-        with suppress(HoldfastError):
-            found += hf.transcripts(*place, agents=agents)
-    return found
 
 
 def _found(
@@ -72,37 +72,40 @@ def _found(
     In the usual places only what is named as a transcript would be is worth telling.
     """
     from holdfast.engine.finding import UNNAMED
-    from holdfast.errors import Misuse
 
     found = hf.transcripts(*paths, agents=agents, others=not agents)
     sources = [one for one in found if one.named or not one.why]
-    if not sources and not paths:
-        raise Misuse("no transcripts are in the usual places; name a file or a directory")
     return sources, [
         one for one in found if one.why and not one.named and (paths or one.why != UNNAMED)
     ]
 
 
-def _told(asked: Asked, reports: list[Imported], others: list[Source]) -> None:
+def _told(
+    asked: Asked, reports: list[Imported], others: list[Source], paths: tuple[str, ...],
+    *, again: bool,
+) -> None:  # fmt: skip
     """What was brought, and what was no transcript."""
     from holdfast.cli.import_report import Report, unread
     from holdfast.cli.terminal import emit
 
     left = unread(others, reports)
     if not asked.json:
-        Report(reports, left).tell()
+        Report(reports, left, paths, again=again).tell()
         return
     for one in left:
         emit({"path": one.path, "left_aside": one.why})
 
 
-def _brought(hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool) -> list[Imported]:
+def _brought(
+    hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool, again: bool
+) -> list[Imported]:
     """Import them, with a bar for whoever sits before a terminal."""
+    from holdfast.cli.import_problems import as_value
     from holdfast.cli.terminal import emit
 
     reports: list[Imported] = []
     with _bar(sum(source.size for source in sources)) as (reading, advance):
-        for report in hf.import_sources(sources, fresh=fresh, reading=reading):
+        for report in hf.import_sources(sources, fresh=fresh, again=again, reading=reading):
             advance(report)
             if asked.json:
                 emit(as_value(report))
@@ -146,25 +149,3 @@ def _bar(total: int) -> Iterator[tuple[Reading, Callable[[Imported], None]]]:
             progress.update(task, completed=completed, description=name)
 
         yield reading, advance
-
-
-def as_value(report: Imported) -> dict[str, Any]:
-    """A report as JSON: every key, always."""
-    told = {name: getattr(report, name) for name in report.__struct_fields__}
-    problems = [
-        {"line": one.line, "what": one.what, "severity": one.severity} for one in report.problems
-    ]
-    del told["beside"]
-    return told | {"problems": problems}
-
-
-def _news(report: Imported, asked: Asked) -> None:
-    """What --watch has found since."""
-    from holdfast.cli.terminal import emit, one_line, say
-    from holdfast.cli.wording import many, path
-
-    if asked.json:
-        emit(as_value(report))
-        return
-    new = many(report.entries, "entry", "entries")
-    say(one_line(f"{path(report.path)}: {new} new, {many(report.troubles, 'problem')}"))

@@ -164,14 +164,21 @@ class Holdfast:
         return drive(self.engine.transcripts(*paths, agents=agents, others=others))
 
     def import_sources(
-        self, sources: Sequence[Source], *, fresh: bool = False, reading: Reading | None = None
+        self,
+        sources: Sequence[Source],
+        *,
+        fresh: bool = False,
+        again: bool = False,
+        reading: Reading | None = None,
     ) -> Iterator[Imported]:
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
-        What was imported before is not imported again; what has been added to it is. `reading` is
-        told how far a large one is.
+        What was imported before is not imported again; what has been added to it is. With `again`
+        it is read again to tell its problems. `reading` is told how far a large one is.
         """
-        return drive_all(self.engine.import_sources(sources, fresh=fresh, reading=reading))
+        return drive_all(
+            self.engine.import_sources(sources, fresh=fresh, again=again, reading=reading)
+        )
 
     def import_from(
         self, *paths: str | PathLike[str], agents: Sequence[str] = ()

@@ -278,17 +278,18 @@ class Engine:
         return await self.aside(lambda: list(find(places, agents, others=others)))
 
     async def import_sources(
-        self, sources: Sequence[Source], *, fresh: bool = False, reading: Reading | None = None
-    ) -> AsyncIterator[Imported]:
+        self, sources: Sequence[Source], *, fresh: bool = False, again: bool = False,
+        reading: Reading | None = None,
+    ) -> AsyncIterator[Imported]:  # fmt: skip
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
         What was imported before is not imported again; what has been added to it is. A file that
-        was named, and is no transcript, has that as its problem. `reading` is told how far a large
-        one is.
+        was named, and is no transcript, has that as its problem. With `again` all is read again to
+        tell its problems. `reading` is told how far a large one is.
         """
         for report in map(left_aside, (one for one in sources if one.named)):
             yield report
-        async for report in run(self, sources, fresh=fresh, reading=reading):
+        async for report in run(self, sources, fresh=fresh, again=again, reading=reading):
             yield report
 
     async def import_from(

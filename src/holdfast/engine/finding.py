@@ -2,6 +2,7 @@
 
 Rule 1: a file is known by its name and by how its records look, wherever the first whole one is.
 Rule 2: a file that was named is told of, also where it is no transcript.
+Rule 3: what cannot be read hinders nothing else, and is a problem of its own.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ MOST_FILES = 1_000_000
 UNNAMED = "no known program gives its transcripts such a name"
 UNKNOWN = "it does not begin as the transcripts of any known program do"
 LINKED = "it is a link, and none is followed"
+CLOSED = "this directory cannot be read, so nothing in it is imported; check its owner and mode"
 
 
 class Source(Struct, frozen=True):
@@ -41,7 +43,7 @@ class Source(Struct, frozen=True):
     why: str = ""
     """Why it is none, where nobody reads it."""
     named: bool = False
-    """Whether it was named itself, and is no transcript: whoever named it wants to know."""
+    """Whether whoever asked must know: it was named and is no transcript, or cannot be read."""
 
     @property
     def path(self) -> str:
@@ -111,6 +113,8 @@ def _beneath(place: Path, known: Sequence[Importer]) -> Iterator[Source]:
                 yield _recognised(root, found.path, known)
             elif found.kind == "symlink":
                 yield Source("", str(root.path), found.path, why=LINKED)
+            elif found.kind == "closed directory":
+                yield Source("", str(root.path), found.path, why=CLOSED, named=True)
     except OSError as why:
         raise Unavailable(
             f"not all of {place} can be read ({why}); check owner and mode, or name what can be"
@@ -132,7 +136,9 @@ def _recognised(
                     if one.recognises(head, name):
                         return _taken(root, name, one, size)
     except (OSError, Unsafe) as why:
-        return Source("", str(root.path), name, why=f"it cannot be read ({why})")
+        reason = getattr(why, "strerror", None) or why
+        told = f"it cannot be read ({reason}); check its owner and mode"
+        return Source("", str(root.path), name, why=told, named=True)
     return Source("", str(root.path), name, size, UNKNOWN if size else "it is empty")
 
 
@@ -159,5 +165,5 @@ def _above(root: Root, name: str, reach: int) -> Path:
 
 
 def left_aside(source: Source) -> Imported:
-    """The report of a file that was named, but is no transcript."""
+    """The report of what was named, but is no transcript; and of what cannot be read."""
     return Imported(path=source.path, problems=(Problem(source.why),), troubles=1)

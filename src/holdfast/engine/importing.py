@@ -290,11 +290,15 @@ def in_order(sources: Iterable[Source]) -> list[Source]:
 
 
 async def _alone(
-    engine: Engine, source: Source, fresh: bool = False, reading: Reading | None = None
+    engine: Engine,
+    source: Source,
+    fresh: bool = False,
+    again: bool = False,
+    reading: Reading | None = None,
 ) -> Imported:
     """Import one source; why it cannot be, where it cannot."""
     try:
-        return await Importing(engine, source, reading=reading).run(fresh=fresh)
+        return await Importing(engine, source, reading=reading).run(again=again, fresh=fresh)
     except HoldfastError as error:
         report = Imported(path=source.path, importer=source.importer, size=source.size)
         return _trouble(report, Problem(str(error)))
@@ -305,6 +309,7 @@ async def run(
     sources: Iterable[Source],
     *,
     fresh: bool = False,
+    again: bool = False,
     reading: Reading | None = None,
 ) -> AsyncIterator[Imported]:
     """Import these sources, one after the other; what each has brought.
@@ -312,7 +317,7 @@ async def run(
     Where much is new, workers read it beside us, and a few sources are written together.
     """
     wanted = in_order(one for one in sources if not one.why)
-    beside = None if fresh else await workers(engine, wanted)
+    beside = None if fresh or again else await workers(engine, wanted)
     together = Readied(engine)
     try:
         for source in wanted:
@@ -324,7 +329,7 @@ async def run(
                 continue
             async for report in _written(engine, together):
                 yield report
-            yield await _alone(engine, source, fresh, reading)
+            yield await _alone(engine, source, fresh, again, reading)
         async for report in _written(engine, together):
             yield report
     finally:
