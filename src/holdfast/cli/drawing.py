@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from holdfast.cli.describing import Piece
+from holdfast.cli.snippets import FOUND
 from holdfast.cli.terminal import console, neutral, one_line
 from holdfast.cli.wording import many
 
@@ -60,7 +61,9 @@ class Drawing:
             earlier = many(lines, "line") if lines else many(start, "character")
             self.line(Piece(f"… {earlier} before", "dim", piece.indent))
             begins, left = beginning(piece.text[start:], width)
-        console().print(Padding(Text(neutral(begins), piece.style), (0, 0, 0, piece.indent)))
+        shown = Text(neutral(begins), piece.style)
+        shown.highlight_words(filter(None, self.sight), FOUND, case_sensitive=False)
+        console().print(Padding(shown, (0, 0, 0, piece.indent)))
         if left:
             self.cut = True
             self.line(Piece(left, "dim", piece.indent))

@@ -133,7 +133,7 @@ def _imported(hf: Holdfast, agent: str) -> None:
 
 def show_around(asked: Asked, hit: Hit) -> None:
     """What was found with what was said before and behind it, as `holdfast show` has it."""
-    from holdfast.cli.show import show_around as show
+    from holdfast.cli.around import show_around as show
     from holdfast.cli.terminal import console
 
     full = asked.json or not console().is_terminal

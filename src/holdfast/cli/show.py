@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import BlockingSession
     from holdfast.model.log import Entry, Session
     from holdfast.model.view import View
+
+Steps = Iterable[tuple["Entry", dict[str, "ToolState"]]]
+"""Entries, each with the states of its calls."""
 
 MOST, SCREENFUL = 200, 50
 """A terminal shows the last 50 entries where there are more than 200."""
@@ -50,6 +53,8 @@ def show(
         opened = hf.session(find(hf, session).id)
         view = _view(opened, at)
         if around is not None:
+            from holdfast.cli.around import show_around
+
             show_around(asked, opened, view, around if at else None, full=full or not screen)
             return
         look = Look(view)
@@ -60,7 +65,7 @@ def show(
             for entry, states in steps:
                 emit(look.as_value(entry, states))
             return
-        _draw(opened.info, look, steps, whole=whole, full=full or not screen)
+        drawn(opened.info, look, steps, whole=whole, full=full or not screen)
 
 
 def _view(session: BlockingSession, at: str) -> View:
@@ -75,34 +80,6 @@ def _view(session: BlockingSession, at: str) -> View:
             f"`holdfast show {session.id} --all` lists them"
         )
     return session.view(at)
-
-
-def show_around(
-    asked: Asked, session: BlockingSession, at: View, many: int | None, *, full: bool,
-    sight: tuple[str, ...] = (),
-) -> None:  # fmt: skip
-    """Some of the log about an entry, whether or not it is in the window now; of that entry what is
-    to be in sight, where it says any of it."""
-    from holdfast.cli.callers import Callers
-    from holdfast.cli.terminal import emit
-    from holdfast.engine.load import pages
-    from holdfast.engine.threaded import drive_all
-    from holdfast.errors import Misuse
-    from holdfast.model.span import Span
-
-    if many is None:
-        raise Misuse("around which entry? name it with --at")
-    look, head = Look(session.view()), session.info.head
-    look.place = at.last
-    near = Span(max(at.last - many, 1), min(at.last + many, head))
-    look.earlier, look.later = near.first - 1, head - near.last
-    found = drive_all(pages(session.store.log, session.id, (near,)))
-    steps = Callers(session).named(stepwise(chain.from_iterable(found)))
-    if not asked.json:
-        _draw(session.info, look, steps, whole=True, full=full, sight=sight)
-        return
-    for entry, states in steps:
-        emit(look.as_value(entry, states))
 
 
 def _how_many(session: BlockingSession, view: View, *, whole: bool) -> int:
@@ -234,17 +211,14 @@ class Look:
         }
 
 
-def _draw(
-    session: Session, look: Look, steps: Any, *, whole: bool, full: bool,
-    sight: tuple[str, ...] = (),
-) -> None:  # fmt: skip
+def drawn(session: Session, look: Look, steps: Steps, *, whole: bool, full: bool) -> None:
+    """Entries one after the other, between what the session is and what was shown of it."""
     from holdfast.cli.drawing import Drawing
 
     drawing = Drawing(full=full)
     drawing.draw(heading(session, look))
     for entry, states in steps:
         look.count(entry)
-        drawing.sight = sight if entry.seq == look.place else ()
         drawing.draw(told(entry, look, states, whole=whole))
     drawing.draw(ending(session, look, whole=whole, cut=drawing.cut))
 
