@@ -55,6 +55,63 @@ def test_the_same_file_told_differently_is_a_rewind(hf: Holdfast, tmp_path: Path
     assert words(only(hf))[-2] == "right 1."
 
 
+def aiders(tmp_path: Path, project: str, *lines: str) -> Path:
+    path = tmp_path / project / ".aider.chat.history.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{START}{BANNER}{asked('Mend it:')[:-1]}" + "\n".join(lines))
+    return path
+
+
+def test_a_reply_that_grew_in_its_text_is_written_again(hf: Holdfast, tmp_path: Path) -> None:
+    (first,) = bring(hf, aiders(tmp_path, "p", "", "One alpha."))
+    (second,) = bring(hf, aiders(tmp_path, "p", "", "One alpha.", "Two bravo."))
+    (third,) = bring(hf, aiders(tmp_path, "p", "", "One alpha."))
+    assert (first.entries, second.entries, third.entries) == (2, 2, 0)
+    assert "Two bravo." in words(only(hf))[-1]
+
+
+def test_files_of_one_name_that_begin_alike_stay_apart(hf: Holdfast, tmp_path: Path) -> None:
+    """Though their first messages have the same id, as Aider's of the same second have."""
+    new = []
+    for end in ("", "\n", "\n\n"):
+        for project in ("a", "b"):
+            lines = (f"\n#### issue {project}  ", "", f"This is {project}.{end}")
+            new.append(bring(hf, aiders(tmp_path, project, *lines))[0].entries)
+    assert new == [2, 2, 0, 0, 0, 0]
+    found = sorted(words(hf.session(one.id))[0] for one in hf.every_session())
+    assert found == ["Mend it:\nissue a", "Mend it:\nissue b"]
+
+
+def test_a_branch_goes_on_though_its_first_own_message_grew(hf: Holdfast, tmp_path: Path) -> None:
+    def told(name: str, *replied: str) -> Path:
+        made = branch(name, 0)
+        for text_of in replied:
+            made.reply(f"msg_{name}", text(text_of))
+        return made.write(tmp_path / name)
+
+    left, right = told("left", "Left."), told("right", "Right.")
+    bring(hf, left)
+    bring(hf, right)
+    for _ in range(2):
+        bring(hf, told("right", "Right.", "And more."))
+        bring(hf, told("left", "Left.", "Left too."))
+    both = sorted(words(hf.session(one.id)) for one in hf.every_session())
+    assert [one[-1] for one in both] == ["Left. Left too.", "Right. And more."]
+    assert [one.compactions for one in bring(hf, left, right)] == [0, 0]
+
+
+def test_a_boundary_that_waits_for_its_summary_is_one_compaction(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    story = branch("left", 1)
+    story.compact("They went on.")
+    story.user("And then?")
+    many = len(story.lines)
+    reports = [bring(hf, story.write(tmp_path / "p", upto))[0] for upto in range(1, many + 1)]
+    assert sum(one.compactions for one in reports) == 1
+    assert words(only(hf)) == ["Σ They went on.", "And then?"]
+
+
 def test_a_session_of_the_same_name_is_not_mixed_with_one_from_an_export(tmp_path: Path) -> None:
     paths = []
     for project in ("one", "two"):

@@ -30,7 +30,7 @@ from holdfast.files import Root
 from holdfast.model.brought import Brought, Ready
 from holdfast.model.brought import Source as Whole
 from holdfast.model.log import Session
-from holdfast.model.origin import MOST_PROBLEMS, Imported
+from holdfast.model.origin import MOST_PROBLEMS, Imported, Origin
 from holdfast.model.told import (
     Begun,
     Called,
@@ -89,7 +89,8 @@ class Importing:
         self._reading = reading or _untold
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
-        self._careful = self._foreign = False
+        self._careful = False
+        self._before: tuple[Origin, ...] = ()
 
     async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
         """Import what is new; with `again` also where the source looks as it did.
@@ -123,7 +124,7 @@ class Importing:
         if not again and material.same(looked):
             report.unchanged, report.beside = True, material.beside(looked)
             return report
-        self._foreign = not looked
+        self._before = await self._engine.store.imports.of_source(material.path)
         growing = material.growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
         current: Ingest | None = None
@@ -174,7 +175,7 @@ class Importing:
         parent = session_id(agent, begun.parent) if belongs else ""
         shared = await self._shared(begun) if begun.copied else 0
         made = Ingest(self._engine, agent, begun, begun.copy_of if shared else parent, report,
-                      careful=self._careful, foreign=self._foreign, shared=shared)  # fmt: skip
+                      careful=self._careful, before=self._before, shared=shared)  # fmt: skip
         await made.open()
         return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from holdfast.model import wire
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
 from holdfast.model.message import Message, Opaque, Part, Subtask, SummaryText, ToolResult
-from holdfast.model.origin import Imported
+from holdfast.model.origin import Imported, Origin
 from holdfast.model.reply import Call
 from holdfast.model.span import Span
 from holdfast.model.store import Changes
@@ -56,7 +57,7 @@ class Ingest:
         report: Imported,
         *,
         careful: bool,
-        foreign: bool,
+        before: Sequence[Origin],
         shared: int = 0,
     ) -> None:
         self._engine, self._agent, self._report = engine, agent, report
@@ -64,7 +65,7 @@ class Ingest:
         self._title, self._model = begun.title, begun.model
         wanted = replace(self._wanted(begun, parent), fork=shared)
         made = Rolling if begun.rolling else Trail
-        self._trail = made(engine, wanted, begun.native, report, careful=careful, foreign=foreign)
+        self._trail = made(engine, wanted, begun.native, report, careful=careful, before=before)
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
@@ -113,8 +114,7 @@ class Ingest:
         body = self._sound(Message(told.message.role, tuple(map(self._part, told.message.parts))))
         assert isinstance(body, Message)
         print = printed(body, told.created, told.native)
-        parts = len(body.parts) if told.open else 0
-        seq = await self._trail.known(print, told.native, parts)
+        seq = await self._trail.known(print, told.native, body if told.open else None)
         if not seq:
             records = self._sound(Message("user", told.records)) if told.records else None
             if isinstance(records, Message):
@@ -256,10 +256,13 @@ class Ingest:
     async def kept(self, told: Kept) -> None:
         """A record that has no other place."""
         record = told.record
-        if self._trail.loose.new(*of_record(record)):
+        new = self._trail.loose.new(*of_record(record))
+        if new or not self._any:
             body = self._sound(Message("user", (record,)))
             assert isinstance(body, Message)
-            self._trail.carry(body.parts[0])  # type: ignore[arg-type]
+            self._trail.early += () if self._any else body.parts  # type: ignore[arg-type]
+            if new:
+                self._trail.carry(body.parts[0])  # type: ignore[arg-type]
 
     def titled(self, title: str) -> None:
         """What the session is called."""

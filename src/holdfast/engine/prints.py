@@ -8,11 +8,21 @@ Rule 2: of records, notes and calls, which have no order, the same one a second 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from hashlib import blake2b
 
 from holdfast.model import wire
 from holdfast.model.log import Body, Entry, Notes, Records, Rewind, Summary
-from holdfast.model.message import Message, Record
+from holdfast.model.message import (
+    Message,
+    Part,
+    Reasoning,
+    Record,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.model.origin import Origin
 
 SIZE = 8
 
@@ -33,6 +43,30 @@ def printed(body: Body, created: int, native: str) -> bytes:
     return _hash(b"rewind", wire.encode([body.to, created]))
 
 
+def cut_short(told: Message, known: Message) -> bool:
+    """Whether a message is the beginning of another: its parts, and of the last one the words."""
+    parts, whole = (
+        [part for part in one.parts if not isinstance(part, Record)] for one in (told, known)
+    )
+    if told.role != known.role or len(parts) > len(whole):
+        return False
+    last = len(parts) - 1
+    if last < 0:
+        return True
+    same = wire.encode(parts[:last]) == wire.encode(whole[:last])
+    begun, other = parts[last], whole[last]
+    return same and type(begun) is type(other) and _words(other).startswith(_words(begun))
+
+
+def _words(part: Part) -> str:
+    """What of a part grows as it is said; all of it where nothing does."""
+    if isinstance(part, Text | Reasoning):
+        return part.text
+    if isinstance(part, ToolResult):
+        return part.output
+    return part.input if isinstance(part, ToolCall) else wire.encode(part).decode("latin-1")
+
+
 def of_entry(entry: Entry) -> bytes:
     """The same of an entry; nothing for what is not in the order that was told."""
     if isinstance(entry.body, (Message, Summary, Rewind)):
@@ -43,6 +77,13 @@ def of_entry(entry: Entry) -> bytes:
 def split(prints: bytes) -> list[bytes]:
     """Fingerprints that lie one behind the other."""
     return [prints[at : at + SIZE] for at in range(0, len(prints), SIZE)]
+
+
+def named(before: Sequence[Origin], agent: str, native: str) -> Origin | None:
+    """What a file has become that was imported before, by its name or by that of a branch."""
+    mine = [one for one in before if one.agent == agent]
+    found = [one for one in mine if f"{one.native}#".startswith(f"{native}#")]
+    return min(found, key=lambda one: one.native, default=None)
 
 
 class Loose:

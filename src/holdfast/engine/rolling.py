@@ -8,12 +8,13 @@ from __future__ import annotations
 from functools import cached_property
 
 from holdfast.engine.trail import Trail
+from holdfast.model.message import Message
 
 
 class Rolling(Trail):
     """One imported session that such files tell of."""
 
-    async def known(self, print: bytes, native: str = "", parts: int = 0) -> int:
+    async def known(self, print: bytes, native: str = "", told: Message | None = None) -> int:
         """The entry that what is told has become already; 0 where it is new."""
         if self.session is None:
             await self._create(self._wanted)

@@ -9,6 +9,7 @@ Rule 4: what is remembered of an import is only a shortcut: the keys of the log'
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from holdfast.engine import load
 from holdfast.engine.bringing import bring
 from holdfast.engine.bulk import bulk
 from holdfast.engine.identity import session_id
-from holdfast.engine.prints import SIZE, Loose, of_entry, of_record, split
+from holdfast.engine.prints import SIZE, Loose, cut_short, named, of_entry, of_record, split
 from holdfast.errors import Misuse
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
@@ -46,11 +47,11 @@ class Trail:
 
     def __init__(
         self, engine: Engine, wanted: Session, native: str, report: Imported, *, careful: bool,
-        foreign: bool,
+        before: Sequence[Origin],
     ) -> None:  # fmt: skip
         self._engine, self._store, self._report = engine, engine.store, report
-        self._foreign = foreign
-        """Whether nothing was imported from this file before: what it tells may be a branch."""
+        self._before, self._foreign = before, True
+        """What was imported from this file before; where nothing was, it may tell a branch."""
         self._careful = careful
         """Whether a session is made before anything of it is written, to see whether it is new."""
         self._new: Session | None = None
@@ -60,17 +61,16 @@ class Trail:
         self.session: Session | None = None
         self._prints: list[bytes] = []
         self._places: list[int] = []
-        self._at = 0
         self._alike: tuple[Origin, ...] = ()
         self._straight = True
         self._imported = 0
         """The newest entry that was imported; what lies behind it, somebody else has said."""
         self.loose = Loose()
         self._buffer: list[Draft] = []
-        self._bytes = 0
         self._carried: list[Record] = []
         self._pending: list[Record] = []
-        self._held = 0
+        self.early: list[Record] = []  # what was kept before anything was said, be it known
+        self._at = self._bytes = self._held = 0
         self._markers: list[Entry] | None = None
 
     @property
@@ -79,8 +79,12 @@ class Trail:
         return (self.session.head if self.session else 0) + len(self._buffer)
 
     async def open(self) -> None:
-        """Look up what is known."""
-        origin = await self._store.imports.origin(self._wanted.agent, self.native)
+        """Look up what is known: of this file, or of another that tells of the same session."""
+        agent = self._wanted.agent
+        if own := named(self._before, agent, self.native):
+            self._foreign = False
+            self._called(own.native)
+        origin = own or await self._store.imports.origin(agent, self.native)
         if origin is None:
             return
         self.session = await self._store.sessions.session(origin.session)
@@ -88,6 +92,11 @@ class Trail:
             self._take(origin)
         if self.session.head != origin.head:
             await self._reread()
+
+    def _called(self, native: str) -> None:
+        """Go by another name: another session has its own."""
+        id = session_id(self._wanted.agent, native)
+        self.native, self._wanted = native, replace(self._wanted, id=id)
 
     def _take(self, origin: Origin) -> None:
         self._prints = split(origin.prints)
@@ -99,17 +108,13 @@ class Trail:
         """Learn from the log itself what was imported."""
         assert self.session
         self._prints, self._places, self._imported, self._straight = [], [], 0, True
-        self.loose, borrowed = Loose(), await self._borrowed()
+        known = await self._store.sessions.find(self._wanted.id)
+        self.loose, borrowed = Loose(), known.fork if known else 0  # with its records
         async for page in load.pages(self._store.log, self.session.id, EVERYTHING, bare=False):
             for entry in page:
                 if entry.seq > self.begins and entry.key.startswith((IMPORT, AGAIN)):
                     self._learn(entry, own=entry.seq > borrowed)
         self.loose.settle()
-
-    async def _borrowed(self) -> int:
-        """Up to which entry the history is another session's, and its records too."""
-        known = await self._store.sessions.find(self._wanted.id)
-        return known.fork if known else 0
 
     def _learn(self, entry: Entry, *, own: bool) -> None:
         self._imported = entry.seq
@@ -124,10 +129,10 @@ class Trail:
             self._prints.append(print)
             self._places.append(entry.seq)
 
-    async def known(self, print: bytes, native: str = "", parts: int = 0) -> int:
+    async def known(self, print: bytes, native: str = "", told: Message | None = None) -> int:
         """The entry that what is told next has become already; 0 where it is new.
 
-        Of a message that may have been cut off, so many `parts` are told.
+        `told` is a message that may have been cut off.
         """
         if self._is_strange(print):
             await self._meet_stranger(print, native)
@@ -140,7 +145,7 @@ class Trail:
                 self._alike, self._at = still, self._at + 1
                 return still[0].places[self._at - 1]
             await self._branch()
-        if seq := self._next(print) or (parts and await self._outgrown(native, parts)):
+        if seq := self._next(print) or (told and await self._outgrown(native, told)):
             return seq
         return await self._aside(print)
 
@@ -171,9 +176,9 @@ class Trail:
             return 0
         await self.flush()
         places, prints = self._places[: self._at], self._prints[: self._at]
-        loose, self.native, self._markers = self.loose, native, None
-        id = session_id(self._wanted.agent, native)
-        self._wanted = replace(self._wanted, id=id, parent=self.session.id, fork=places[-1])
+        loose, self._markers = self.loose, None
+        self._called(native)
+        self._wanted = replace(self._wanted, parent=self.session.id, fork=places[-1])
         if origin is None:
             self._places, self._prints = places, prints
             await self._create(self._wanted)
@@ -190,32 +195,32 @@ class Trail:
             return self._places[self._at - 1]
         return 0
 
-    async def _outgrown(self, native: str, parts: int) -> int:
+    async def _outgrown(self, native: str, told: Message) -> int:
         """The entry that holds all of a message of which a file has only the beginning; or 0."""
         if self.session is None or self._at >= len(self._places):
             return 0
         place = self._places[self._at]
         (entry,) = await self._store.log.read(self.session.id, (Span(place, place),), bare=True)
         body = entry.body
-        if entry.native != native or not isinstance(body, Message) or len(body.parts) < parts:
+        if entry.native != native or not isinstance(body, Message) or not cut_short(told, body):
             return 0
         self._at += 1
         return place
 
     async def _meet_stranger(self, print: bytes, native: str) -> None:
-        """What begins with another message is another session, though it has the same name."""
+        """What begins with another message is another session, though it has the same name; in a
+        file that was imported before, a message of the same name may have changed."""
         assert self.session
         first = (Span(self._places[0], self._places[0]),)
         (entry,) = await self._store.log.read(self.session.id, first, bare=True)
-        if entry.native == native:
+        if entry.native == native and not self._foreign:
             return
-        self.native = f"{self.native}#{print.hex()}"
-        self._wanted = replace(self._wanted, id=session_id(self._wanted.agent, self.native))
-        told, self.session = self._pending, None
+        self._called(f"{self.native}#{print.hex()}")
+        self.session = None
         self._prints, self._places, self._imported = [], [], 0
         self.loose, self._pending = Loose(), []
         await self.open()
-        self._pending = [one for one in told if self.loose.new(*of_record(one))]
+        self._pending = [one for one in self.early if self.loose.new(*of_record(one))]
 
     async def _look_around(self, print: bytes) -> None:
         """Others that begin in the same way may have the rest too; otherwise it is a new one."""
@@ -326,16 +331,11 @@ class Trail:
         """Every marker of the session, those that wait to be written included."""
         if self._markers is None:
             assert self.session
-            log, id = self._store.log, self.session.id
-            found = await load.every_marker(log, id) if not self._new else ()
-            self._markers = [*found, *self._waiting()]
+            id, first = self.session.id, self.session.head + 1
+            found = await load.every_marker(self._store.log, id) if not self._new else ()
+            placed = [draft.placed(id, n, "") for n, draft in enumerate(self._buffer, first)]
+            self._markers = [*found, *(entry for entry in placed if not entry.is_message)]
         return self._markers
-
-    def _waiting(self) -> list[Entry]:
-        assert self.session
-        first = self.session.head + 1
-        placed = (d.placed(self.session.id, n, "") for n, d in enumerate(self._buffer, first))
-        return [entry for entry in placed if not entry.is_message]
 
     async def exist(self) -> None:
         """Let others find the session."""
@@ -394,7 +394,7 @@ class Trail:
 
     async def visible(self, spans: tuple[Span, ...]) -> list[Entry]:
         """Messages that are written, inside some stretches."""
-        assert self.session
         await self.flush()
+        assert self.session
         read = await load.read(self._store.log, self.session.id, spans)
         return [entry for entry in read if entry.is_message]

@@ -59,6 +59,9 @@ class Sheet:
         """It is its own port; as an attribute that would keep it from being freed at once."""
         return self
 
+    async def of_source(self, source: str) -> tuple[()]:
+        return ()
+
     async def look(self, source: str) -> str:
         return ""
 

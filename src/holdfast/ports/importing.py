@@ -88,6 +88,10 @@ class Imports(Protocol):
         """Remember what was imported of a session, in the place of what was known before."""
         ...
 
+    async def of_source(self, source: str) -> tuple[Origin, ...]:
+        """What was imported of the sessions that a source went into."""
+        ...
+
     async def look(self, source: str) -> str:
         """How a source looked when all of it had been imported; empty where it never was."""
         ...

@@ -109,7 +109,9 @@ class Strand:
     def close(self) -> Iterator[Told]:
         """What is left when the file ends here."""
         yield from self._finish(open=True)
-        yield from self._lone_boundary()
+        if boundary := self._boundary:  # its summary may be written next
+            yield Problem("a compaction whose summary is not there yet", boundary.line, "notice")
+            yield whole(AGENT, "system/compact_boundary", boundary)
         yield from self._allowance.told()
 
     def _repeated(self, found: Found) -> bool:

@@ -36,6 +36,11 @@ class MemoryImports:
             self._shelf.session(origin.session)
             self._shelf.origins[origin.agent, origin.native] = origin
 
+    async def of_source(self, source: str) -> tuple[Origin, ...]:
+        with self._shelf.lock:
+            into = {session for name, session in self._shelf.looks if name == source}
+            return tuple(one for one in self._shelf.origins.values() if one.session in into)
+
     async def look(self, source: str) -> str:
         with self._shelf.lock:
             found = (look for (name, _), look in self._shelf.looks.items() if name == source)

@@ -52,6 +52,14 @@ class SqlImports:
             number = number_of_session(self._db, origin.session)
             self._db.run(_KEEP, (name, number, origin.opening, wire.encode(origin)))
 
+    async def of_source(self, source: str) -> tuple[Origin, ...]:
+        found = self._db.rows(
+            "SELECT o.data FROM sources s JOIN origins o ON o.session = s.session "
+            "WHERE s.source = ? ORDER BY o.session, o.name",
+            (wire.encode(source),),
+        )
+        return tuple(one for (data,) in found if (one := _origin(data)))
+
     async def look(self, source: str) -> str:
         found = self._db.rows(
             "SELECT look FROM sources WHERE source = ? LIMIT 1", (wire.encode(source),)

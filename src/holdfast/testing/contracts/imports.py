@@ -74,6 +74,14 @@ class ImportsContract(Contract):
         assert drive(store.imports.look("a.jsonl")) == "after"
         assert drive(store.imports.look("b.jsonl")) == "other"
 
+    def test_a_source_is_known_by_the_sessions_it_went_into(self, store: Store) -> None:
+        ours, theirs = start(store), start(store)
+        drive(store.imports.keep(origin(ours, "a")))
+        drive(store.imports.keep(origin(theirs, "b")))
+        drive(store.imports.mark("a.jsonl", "look", [ours]))
+        assert [one.native for one in drive(store.imports.of_source("a.jsonl"))] == ["a"]
+        assert drive(store.imports.of_source("b.jsonl")) == ()
+
     def test_nothing_is_kept_of_a_session_that_is_not_there(self, store: Store) -> None:
         with pytest.raises(Unknown):
             drive(store.imports.keep(origin("nobody")))
