@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+import holdfast
 from holdfast.cli.import_watch import PAUSE
 from holdfast.engine.plugins import importer, importers
 from tests.cli.running import program, run, terminal, values
@@ -336,3 +337,25 @@ def test_watching_says_so_names_problems_and_takes_its_leave(tmp_path: Path) -> 
         assert "No longer watching" in error
         assert "Traceback" not in error
         assert watching.returncode == 130
+
+
+def test_whose_session_it_is_can_be_seen(tmp_path: Path) -> None:
+    path = story().write(tmp_path / "p")
+    run("import", str(path))
+    with holdfast.open() as hf:
+        own = hf.session(title="My own").id
+        hf.session(own).user("Hello.")
+    for columns in (80, 120):
+        lines = terminal("sessions", columns=columns).splitlines()
+        assert "program" in lines[0]
+        assert ("model" in lines[0]) == (columns == 120)
+        assert max(map(cell_len, lines)) <= columns
+        assert any("The roof" in line and "claude-code" in line for line in lines)
+    assert [one["title"] for one in values("sessions", "--agent", "Claude-Code")] == ["The roof"]
+    assert "did you mean claude-code?" in run("sessions", "--agent", "claudecode").stderr
+    (one,) = values("sessions", "--agent", "claude-code")
+    shown = run("show", one["id"]).stdout
+    assert " · claude-code · " in shown
+    assert f"\nimported from {path}\n" in shown
+    assert "imported from" not in run("show", own).stdout
+    assert {group["agent"] for group in values("cost", "--by", "agent")} == {"claude-code"}

@@ -34,7 +34,7 @@ def show_around(
     """Some of the log about an entry, whether or not it is in the window now; of that entry what is
     to be in sight, where it says any of it."""
     from holdfast.cli.callers import Callers
-    from holdfast.cli.show import Look, drawn, stepwise
+    from holdfast.cli.show import Look, drawn, imported_from, stepwise
     from holdfast.cli.terminal import emit
     from holdfast.engine.load import pages
     from holdfast.engine.threaded import drive_all
@@ -43,7 +43,7 @@ def show_around(
 
     if many is None:
         raise Misuse("around which entry? name it with --at")
-    look, head = Look(session.view()), session.info.head
+    look, head = Look(session.view(), imported_from(session)), session.info.head
     look.place = at.last
     near = Span(max(at.last - many, 1), min(at.last + many, head))
     look.earlier, look.later = near.first - 1, head - near.last

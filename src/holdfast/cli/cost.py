@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.engine.costs import Costs
     from holdfast.model.window import BudgetSnapshot
 
-GROUPS = ("day", "model", "session", "project", "cause")
+GROUPS = ("day", "model", "session", "project", "agent", "cause")
 
 BEFORE = {"today": 0, "yesterday": 1}
 BACK = re.compile(r"[0-9]{1,4}[dw]")

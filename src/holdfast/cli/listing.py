@@ -28,7 +28,7 @@ SHORTEST = 8
 """How much of an id is shown at least; more where that would fit two sessions."""
 
 WIDE = 72
-"""With fewer columns than this there is no room for the model."""
+"""With fewer columns than this there is no room for the program or the model."""
 
 ROOMY, NAME = 100, 12
 """With fewer columns than this, projects and models are cut to so many letters."""
@@ -44,10 +44,11 @@ ROOMY, NAME = 100, 12
     metavar="PROJECT",
     help="Only sessions of this project: a path, or its name in the list.",
 )
+@click.option("--agent", metavar="NAME", default="", help="Only imported from this program.")
 @click.option("--archived", is_flag=True, help="Those that were put away instead.")
 @common
 def sessions(
-    asked: Asked, limit: int | None, after: str, project: str | None, archived: bool
+    asked: Asked, limit: int | None, after: str, project: str | None, agent: str, archived: bool
 ) -> None:
     """List sessions, the one that changed last first.
 
@@ -60,7 +61,10 @@ def sessions(
     with asked.open() as hf:
         root = None if project is None else named_project(hf, project)
         many = limit or (SCREENFUL if screen else ALL)
-        found = _listed(hf, root, find(hf, after) if after else None, many + 1, archived=archived)
+        if agent:
+            check_agent(hf, agent)
+        behind = find(hf, after) if after else None
+        found = _listed(hf, root, behind, many + 1, archived=archived, agent=agent)
         page = tuple(islice(found, many))
         more = next(found, None) is not None
         if screen and page:
@@ -68,22 +72,24 @@ def sessions(
         elif page or asked.json:
             write(hf, page, as_json=asked.json)
         else:
-            explain_nothing(asked, root, archived=archived, after=after)
+            explain_nothing(asked, root, archived=archived, after=after, agent=agent)
         if more and not asked.json:
             last = page[-1].id
-            say(f"… more: holdfast sessions --after {shortened(hf, [last])[last]}", "dim",
+            only = f"--agent {agent} " if agent else ""
+            say(f"… more: holdfast sessions {only}--after {shortened(hf, [last])[last]}", "dim",
                 error=True)  # fmt: skip
         if screen and page:
             hint("See one with  holdfast show SESSION")
 
 
 def _listed(
-    hf: Holdfast, project: str | None, after: Session | None, many: int, *, archived: bool
-) -> Iterator[Session]:
+    hf: Holdfast, project: str | None, after: Session | None, many: int, *, archived: bool,
+    agent: str,
+) -> Iterator[Session]:  # fmt: skip
     """All of them, behind one; read as many at a time as are wanted, or a thousand."""
     step = min(many, STEP)
     while page := hf.sessions(project=project, archived=archived, limit=step, after=after):
-        yield from page
+        yield from (one for one in page if not agent or one.agent.lower() == agent.lower())
         after = page[-1]
 
 
@@ -122,6 +128,21 @@ def named_project(hf: Holdfast, name: str) -> str:
     return known[0] if known else root
 
 
+def check_agent(hf: Holdfast, agent: str) -> None:
+    """Refuse the name of a program that no session was imported from."""
+    from holdfast.core.nearest import nearest
+    from holdfast.errors import Unknown
+
+    known: set[str] = set()
+    for session in hf.every_session():
+        if session.agent.lower() == agent.lower():
+            return
+        known.add(session.agent)
+    names = sorted(known - {""})
+    told = f"sessions here are from {', '.join(names)}" if names else "nothing is imported yet"
+    raise Unknown("agent", agent, nearest(agent, names), told)
+
+
 def short_project(session: Session) -> str:
     """A project by the last part of its path."""
     name = os.path.basename(session.project.rstrip("/"))
@@ -156,26 +177,34 @@ def table(
     from holdfast.cli.terminal import NOTHING, fitted
     from holdfast.cli.wording import ago, number, short_model
 
-    wide = columns >= WIDE
+    more = _columns(page, columns)
     room = NAME if columns < ROOMY else 40
     made = Table(box=None, pad_edge=False, expand=True, header_style="dim",
                  padding=(0, 2, 0, 0))  # fmt: skip
     made.add_column("session", no_wrap=True, style="cyan")
     made.add_column("title", ratio=1, no_wrap=True)
     made.add_column("project", no_wrap=True)
-    if wide:
-        made.add_column("model", no_wrap=True)
+    for name in more:
+        made.add_column(name, no_wrap=True)
     made.add_column("entries", no_wrap=True, justify="right")
     made.add_column("changed", no_wrap=True)
     for one in page:
         project = fitted(short_project(one), room) or NOTHING
         title = fitted(one.title or openings[one.id], 200) or NOTHING
-        model = [fitted(short_model(one.model), room) or NOTHING] if wide else []
+        known = {"program": one.agent, "model": short_model(one.model)}
         made.add_row(
-            short[one.id], Text(title, style="" if one.title else "italic"), project, *model,
-            number(one.head), ago(one.updated),
+            short[one.id], Text(title, style="" if one.title else "italic"), project,
+            *(fitted(known[name], room) or NOTHING for name in more), number(one.head),
+            ago(one.updated),
         )  # fmt: skip
     return made
+
+
+def _columns(page: tuple[Session, ...], columns: int) -> tuple[str, ...]:
+    """What else is told of each: the program where any was imported, and the model, or as much of
+    that as there is room for."""
+    told = ("program", "model") if any(one.agent for one in page) else ("model",)
+    return told if columns >= ROOMY else told[:1] if columns >= WIDE else ()
 
 
 def shortened(hf: Holdfast, ids: list[str]) -> dict[str, str]:
@@ -196,7 +225,9 @@ def _equal(pair: tuple[str, str]) -> bool:
     return pair[0] == pair[1]
 
 
-def explain_nothing(asked: Asked, project: str | None, *, archived: bool, after: str) -> None:
+def explain_nothing(
+    asked: Asked, project: str | None, *, archived: bool, after: str, agent: str
+) -> None:
     """The first screen of an empty store, or why a page of a full one is empty."""
     from holdfast.cli.terminal import say
     from holdfast.cli.wording import path
@@ -205,6 +236,8 @@ def explain_nothing(asked: Asked, project: str | None, *, archived: bool, after:
         say("No more sessions.")
     elif archived:
         say("No session is archived; `holdfast archive SESSION` puts one away.")
+    elif agent and project is not None:
+        say(f"No session of {path(project)} is from {agent}.")
     elif project is not None:
         say(f"No session of {path(project)}; `holdfast sessions` lists those of every project.")
     else:

@@ -103,32 +103,18 @@ def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
     import os
 
     from holdfast.cli.cost import times
+    from holdfast.cli.listing import check_agent
 
     named = ("agent", "model", "tool", "path", "role", "project")
     where: Where = {name: given[name] for name in named if given[name]}  # type: ignore[assignment]
     if given["agent"]:
-        _imported(hf, given["agent"])
+        check_agent(hf, given["agent"])
     if given["session"]:
         where["session"] = find(hf, given["session"]).id
     if given["project"].startswith("."):
         where["project"] = os.path.abspath(given["project"])
     where["prefix"], where["any"] = given["prefix"], given["any"]
     return where | times(given["since"], given["until"])  # type: ignore[return-value]
-
-
-def _imported(hf: Holdfast, agent: str) -> None:
-    """Refuse the name of a program that no session was imported from."""
-    from holdfast.core.nearest import nearest
-    from holdfast.errors import Unknown
-
-    known: set[str] = set()
-    for session in hf.every_session():
-        if session.agent.lower() == agent.lower():
-            return
-        known.add(session.agent)
-    names = sorted(known - {""})
-    told = f"sessions here are from {', '.join(names)}" if names else "nothing is imported yet"
-    raise Unknown("agent", agent, nearest(agent, names), told)
 
 
 def show_around(asked: Asked, hit: Hit) -> None:

@@ -57,7 +57,7 @@ def show(
 
             show_around(asked, opened, view, around if at else None, full=full or not screen)
             return
-        look = Look(view)
+        look = Look(view, imported_from(opened))
         many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
         entries, look.earlier = _chosen(opened, view, many, whole=whole)
         steps = Callers(opened).named(stepwise(entries))
@@ -136,8 +136,8 @@ def stepwise(entries: Iterator[Entry]) -> Iterator[tuple[Entry, dict[str, ToolSt
 class Look:
     """How a view sees the entries of its session."""
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    def __init__(self, view: View, sources: tuple[str, ...] = ()) -> None:
+        self.view, self.sources = view, sources
         self.tokens = self.messages = self.summaries = self.covered = 0
         self.earlier = 0
         """How many entries come before those that are shown."""
@@ -223,8 +223,15 @@ def drawn(session: Session, look: Look, steps: Steps, *, whole: bool, full: bool
     drawing.draw(ending(session, look, whole=whole, cut=drawing.cut))
 
 
+def imported_from(session: BlockingSession) -> tuple[str, ...]:
+    """The files that a session was imported from."""
+    from holdfast.engine.threaded import drive
+
+    return drive(session.store.imports.sources(session.id)) if session.info.agent else ()
+
+
 def heading(session: Session, look: Look) -> Iterator[Piece]:
-    """What a session is, in two lines."""
+    """What a session is, in two lines, and which file it came from."""
     from holdfast.cli.describing import Piece
     from holdfast.cli.terminal import one_line
     from holdfast.cli.wording import ago, many, path
@@ -233,6 +240,7 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
     facts = (
         session.id if session.title else "",
         path(session.project),
+        session.agent,
         session.model,
         many(session.head, "entry"),
         f"changed {ago(session.updated)}",
@@ -241,6 +249,10 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
         f"as it was at {look.view.last}" if look.view.last < session.head else "",
     )
     yield Piece(one_line(" · ".join(filter(None, facts))), "dim", 0, body=True)
+    if look.sources:
+        first, *others = look.sources
+        more = f" and {many(len(others), 'file')} more" if others else ""
+        yield Piece(f"imported from {path(first)}{more}", "dim", 0, body=True)
     for pin in look.view.folded.pins:
         if pin.fact or pin.path:
             yield Piece(f"pinned · {pin.fact or pin.path}", "magenta", 0)

@@ -1,4 +1,4 @@
-"""What calls have cost, grouped: by day, model, session, project or cause; background ones too."""
+"""What calls have cost, grouped by day, model, session, project, agent or cause: all of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.model.log import Session
 from holdfast.model.reply import By as Apart
 from holdfast.model.reply import Call, Spent, Usage
 from holdfast.model.span import OPEN
@@ -17,7 +18,7 @@ from holdfast.ports import Store
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
-By = Literal["day", "model", "session", "project", "cause"]
+By = Literal["day", "model", "session", "project", "agent", "cause"]
 
 FAILED = ("failed", "aborted")
 """How calls end that were cut short, or brought nothing."""
@@ -27,6 +28,7 @@ APART: dict[By, Apart] = {
     "model": "model",
     "session": "session",
     "project": "session",
+    "agent": "session",
     "cause": "cause",
 }
 """What a store tells calls apart by, so that they can be grouped."""
@@ -63,15 +65,16 @@ async def costs(
     `since` and `until` are times in ms; a call belongs to the time it was begun at.
     """
     apart: set[Apart] = {APART[by], "model", "outcome"}
-    projects: dict[str, str] = {}
-    if by == "project" or project is not None:
+    known: dict[str, Session] = {}
+    if by in ("project", "agent") or project is not None:
         apart.add("session")
-        projects = {one.id: one.project async for one in engine.every_session()}
+        known = {one.id: one async for one in engine.every_session()}
     sums = await engine.store.calls.spent(session, since=since, until=until, by=sorted(apart))
     found: dict[str, Costs] = {}
     for one in sums:
-        if project is None or projects.get(one.session) == project:
-            name = _name(by, one, projects)
+        of = known.get(one.session)
+        if project is None or (of and of.project == project):
+            name = _name(by, one, of)
             found[name] = _with(found.get(name) or Costs(name=name), one, within=by != "model")
     return _in_order(found, by)
 
@@ -113,11 +116,13 @@ def midnight(now: int) -> int:
     return int(begun.astimezone().timestamp() * 1_000)
 
 
-def _name(by: By, one: Spent, projects: dict[str, str]) -> str:
+def _name(by: By, one: Spent, session: Session | None) -> str:
     if by == "day":
         return day_of(one.quarter)
     if by == "project":
-        return projects.get(one.session) or "unknown"
+        return (session and session.project) or "unknown"
+    if by == "agent":
+        return (session and session.agent) or ("holdfast" if session else "unknown")
     return {"session": one.session, "model": one.model, "cause": one.cause}[by] or "unknown"
 
 

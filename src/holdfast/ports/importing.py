@@ -96,6 +96,10 @@ class Imports(Protocol):
         """How a source looked when all of it had been imported; empty where it never was."""
         ...
 
+    async def sources(self, session: str) -> tuple[str, ...]:
+        """What a session was imported from, in the order of names."""
+        ...
+
     async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
         """All that a source holds is imported, into these sessions."""
         ...

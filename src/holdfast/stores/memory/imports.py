@@ -46,6 +46,11 @@ class MemoryImports:
             found = (look for (name, _), look in self._shelf.looks.items() if name == source)
             return next(found, "")
 
+    async def sources(self, session: str) -> tuple[str, ...]:
+        with self._shelf.lock:
+            self._shelf.session(session)
+            return tuple(sorted(name for name, one in self._shelf.looks if one == session))
+
     async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
         with self._shelf.lock:
             for session in sessions:

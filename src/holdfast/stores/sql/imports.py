@@ -66,6 +66,11 @@ class SqlImports:
         )
         return str(found[0][0]) if found else ""
 
+    async def sources(self, session: str) -> tuple[str, ...]:
+        number = number_of_session(self._db, session)
+        found = self._db.rows("SELECT source FROM sources WHERE session = ?", (number,))
+        return tuple(sorted(wire.decode(name, str) for (name,) in found))
+
     async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
         name = wire.encode(source)
         with self._db.writing():

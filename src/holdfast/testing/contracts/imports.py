@@ -73,6 +73,10 @@ class ImportsContract(Contract):
         store = self.reopen(store)
         assert drive(store.imports.look("a.jsonl")) == "after"
         assert drive(store.imports.look("b.jsonl")) == "other"
+        assert drive(store.imports.sources(one)) == ("a.jsonl", "b.jsonl")
+        assert drive(store.imports.sources(two)) == ("a.jsonl",)
+        with pytest.raises(Unknown):
+            drive(store.imports.sources("nobody"))
 
     def test_a_source_is_known_by_the_sessions_it_went_into(self, store: Store) -> None:
         ours, theirs = start(store), start(store)
