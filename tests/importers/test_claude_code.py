@@ -228,3 +228,32 @@ def test_a_session_is_where_its_first_record_with_a_place_says(
     assert report.problems == ()
     assert report.kept == {"queue-operation": 1, "mode": 1, "cost-state": 1}
     assert [one.directory for one in hf.every_session()] == ["/home/me/project"]
+
+
+def test_going_on_from_inside_a_preserved_tail_leaves_the_rest_of_it(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Long ago.")
+    told.reply("msg_1", text("Yes."))
+    first = told.user("Tail one.")
+    second = told.reply("msg_2", text("Tail two."))
+    told.user("Tail three.")
+    last = told.reply("msg_3", text("Tail four."))
+    told.compact("It was so.", preservedSegment={"headUuid": first, "tailUuid": last})
+    told.user("Behind the whole tail.", parent=last)
+    bring(hf, told.write(tmp_path))
+    whole = ["Tail one.", "Tail two.", "Tail three.", "Tail four.", "Σ It was so."]
+    assert words(only(hf)) == [*whole, "Behind the whole tail."]
+    told.user("Behind it once more.", parent=last)
+    bring(hf, told.write(tmp_path))
+    assert words(only(hf)) == [*whole, "Behind it once more."]
+    told.user("Instead of three.", parent=second)
+    told.reply("msg_4", text("Then so."))
+    bring(hf, told.write(tmp_path))
+    assert words(only(hf)) == [*whole[:2], whole[-1], "Instead of three.", "Then so."]
+    told.user("Back to the whole tail.", parent=last)
+    bring(hf, told.write(tmp_path))
+    assert words(only(hf)) == [*whole, "Back to the whole tail."]
+    (report,) = bring(hf, told.write(tmp_path / "again"))
+    assert report.entries == 0

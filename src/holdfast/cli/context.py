@@ -144,12 +144,13 @@ def draw(told: Explained, *, blocks: bool = False, made: Mapping[int, Entry] | N
     from rich.padding import Padding
     from rich.text import Text
 
-    from holdfast.cli.terminal import console, neutral
+    from holdfast.cli.terminal import console, neutral, one_line
 
     screen = console()
     share = told.tokens / told.room if told.room else 0.0
     full = f"  {told.tokens:,} of {told.room:,} tokens ({share:.0%})"
-    screen.print(Text.assemble((told.model, "bold"), full, (f" · {_known(told.count)}", "dim")))
+    known = (f" · {_known(told.count)}", "dim")
+    screen.print(Text.assemble((one_line(told.model), "bold"), full, known))
     screen.print(bar(told, screen.width))
     screen.print(block_table(told) if blocks else section_table(told))
     for indent, line in (*_absent(told, made or {}), *((0, note) for note in _notes(told))):
@@ -203,6 +204,8 @@ def block_table(told: Explained) -> Any:
     """One row for each block, with its price where one is known."""
     from rich.table import Table
 
+    from holdfast.cli.terminal import one_line
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("tokens", justify="right")
     table.add_column("cached")
@@ -212,9 +215,8 @@ def block_table(told: Explained) -> Any:
     for line in told.lines:
         cost = "" if line.cost is None else f"${line.cost / NANO:.6f}"
         cached = "yes" if line.cached else ""
-        table.add_row(
-            f"{line.tokens:,}", cached, cost, line.section, line.role, line.source, line.rule
-        )
+        words = map(one_line, (line.section, line.role, line.source, line.rule))
+        table.add_row(f"{line.tokens:,}", cached, cost, *words)
     return table
 
 

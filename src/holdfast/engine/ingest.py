@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from holdfast.core.extract import extract
-from holdfast.core.fold import fold
 from holdfast.core.secrets import redact, redacted
 from holdfast.core.sound import sound
+from holdfast.core.standing import Standing
 from holdfast.core.transcript import earlier
 from holdfast.engine.bringing import TOLD
 from holdfast.engine.identity import session_id
@@ -23,7 +23,7 @@ from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Sess
 from holdfast.model.message import Message, Opaque, Part, Subtask, SummaryText, ToolResult
 from holdfast.model.origin import Imported, Origin
 from holdfast.model.reply import Call
-from holdfast.model.span import Span
+from holdfast.model.span import Span, clip
 from holdfast.model.store import Changes
 from holdfast.model.told import (
     HANDED,
@@ -66,6 +66,7 @@ class Ingest:
         wanted = replace(self._wanted(begun, parent), fork=shared)
         made = Rolling if begun.rolling else Trail
         self._trail = made(engine, wanted, begun.native, report, careful=careful, before=before)
+        self._standing = Standing()
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
         self._calls: list[Call] = []
@@ -183,7 +184,8 @@ class Ingest:
 
     async def _summary(self, bare: Summary, told: Compacted) -> Summary:
         await self._trail.ready()
-        state = fold(await self._trail.markers())
+        self._standing.follow(await self._trail.markers())
+        state = self._standing.state
         text = bare.text or await self._extract(state)
         last = self._trail.head
         kept = {self._natives[one] for one in told.kept if one in self._natives}
@@ -198,19 +200,20 @@ class Ingest:
         )
 
     async def _extract(self, state: Folded) -> str:
-        """What our own extract says of what is visible."""
-        markers = [one for one in await self._trail.markers() if one.seq in state.summaries]
+        """What our own extract says of what is visible; what the last one said where none is."""
+        before = earlier(self._standing.of(state.summaries))
+        if len(before) == 1 and not clip(state.visible, 1, self._trail.head):
+            return before[0]
         said = await self._trail.visible(state.visible)
-        return extract(said, earlier(markers), EXTRACT) or "[nothing was said before this]"
+        return extract(said, before, EXTRACT) or "[nothing was said before this]"
 
     async def cleared(self, told: Cleared) -> None:
         """Results whose content left the model's view, as far as that is not known yet."""
         found = {self._results[call] for call in told.calls if call in self._results}
         if not found or self._trail.session is None:
             return  # what is shared with another session is cleared there
-        before = {ref for one in await self._trail.markers() if isinstance(one.body, Clear)
-                  for ref in one.body.parts}  # fmt: skip
-        if parts := tuple(sorted(found - before)):
+        self._standing.follow(await self._trail.markers())
+        if parts := tuple(sorted(found - self._standing.cleared)):
             marker = Clear(
                 parts=parts, reason=told.reason, step=told.step, policy=self._agent,
                 trigger=told.trigger, tokens_before=told.before, tokens_after=told.after,

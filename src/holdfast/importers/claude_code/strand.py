@@ -35,7 +35,7 @@ from holdfast.model.message import (
     ToolResult,
 )
 from holdfast.model.reply import Usage
-from holdfast.model.told import Called, Problem, Rewound, Said, Told
+from holdfast.model.told import Called, Compacted, Problem, Rewound, Said, Told
 
 SYNTHETIC = "<synthetic>"
 """The model that a message of the program itself says it is from."""
@@ -80,6 +80,9 @@ class Strand:
         self._turns: list[int] = []
         self._head = -1
         self._preserved: set[int] = set()
+        self._summary = self._end = -1
+        """The newest summary, and what of its preserved tail is gone on from."""
+        self._compaction: Compacted | None = None
         self._reply: Reply | None = None
         self._waiting: list[Told] = []
         self._boundary: Found | None = None
@@ -144,11 +147,14 @@ class Strand:
     def _place(self, found: Found, native: str, *, turn: bool, answer: bool = False) -> list[Told]:
         """Give a message its place; the rewind that goes before it, if it hangs elsewhere."""
         told: list[Told] = []
-        parent = self._entries.get(found.text("parentUuid"))
-        hangs = parent is not None and not answer and parent not in self._preserved
-        if parent is not None and hangs and self._turn(parent) != self._turn(self._head):
+        parent = None if answer else self._entries.get(found.text("parentUuid"))
+        created = milliseconds(found.fields.get("timestamp"))
+        if parent in self._preserved:
+            told += self._cut_tail(parent, created)
+            parent = self._summary  # what is behind the tail is behind the summary
+        if parent is not None and self._turn(parent) != self._turn(self._head):
             to = self._natives[parent] if parent >= 0 else ""
-            told.append(Rewound(to=to, created=milliseconds(found.fields.get("timestamp"))))
+            told = told or [Rewound(to=to, created=created)]
             self._head = parent
         number = len(self._natives)
         self._natives.append(native)
@@ -157,6 +163,18 @@ class Strand:
         if uuid := found.text("uuid"):
             self._entries[uuid] = number
         return told
+
+    def _cut_tail(self, parent: int, created: int) -> Iterator[Told]:
+        """What goes on from inside a preserved tail has the same summary, and less of the tail."""
+        again = self._compaction
+        if not again or self._turn(parent) == self._turn(self._end):
+            return
+        if not self._allowance.take(len(self._preserved)):
+            return
+        self._end = parent
+        kept = tuple(self._natives[n] for n in sorted(self._preserved) if n <= parent)
+        yield Rewound(to=self._natives[parent], created=created)
+        yield replace(again, kept=kept, records=())
 
     def _turn(self, number: int) -> int:
         return self._turns[number] if number >= 0 else -1
@@ -298,8 +316,11 @@ class Strand:
         kept = self._kept(boundary.table("compactMetadata"))
         self._place(found, native, turn=True, answer=True)
         self._entries[boundary.text("uuid")] = self._head
-        self._preserved = set(kept)
-        yield compacted(boundary, found, text, native, tuple(self._natives[n] for n in kept))
+        self._preserved, self._summary = set(kept), self._head
+        self._end = max(kept, default=-1)
+        natives = tuple(self._natives[n] for n in kept)
+        self._compaction = compacted(boundary, found, text, native, natives)
+        yield self._compaction
 
     def _kept(self, metadata: dict[str, Any]) -> list[int]:
         """What a compaction left visible, by number."""
