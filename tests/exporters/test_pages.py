@@ -11,7 +11,15 @@ import holdfast
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.exporters.markdown import fenced
 from holdfast.model.log import Summary
-from holdfast.model.message import Message, Reasoning, Text, seal
+from holdfast.model.message import (
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    seal,
+)
 from holdfast.model.span import Span
 from holdfast.testing.factories import HOSTILE, entry, every_part
 from holdfast.testing.strategies import next_entry
@@ -144,3 +152,20 @@ def test_markdown_is_readable_and_closes_what_was_left_open(hf: Holdfast) -> Non
     assert text.startswith("# The \\*roof\\*\n")
     assert "roof()\n```\n\n## \\#2 user" in text
     assert "Carried:\n\n- 2 messages, in their order\n" in text
+
+
+@pytest.mark.parametrize("format", ["markdown", "html"])
+def test_a_page_is_called_as_the_session_is_and_results_as_their_tools(format: str) -> None:
+    key = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7"
+    with holdfast.open("memory:") as hf:
+        session = hf.session(model="gpt-5.1")
+        session.user("Look  at\nthe roof. " + "Please. " * 20 + key + " Please." * 20)
+        session.append(assistant(ToolCall("toolu_017", "shell", '{"cmd":"look"}')))
+        session.append(Message("tool", (ToolResult("toolu_017", "a hole"),)))
+        page = exported(session, format).decode()
+    title = page[page.index("<h1>" if format == "html" else "# ") :].splitlines()[0]
+    assert "Look at the roof. Please." in title
+    assert "…" in title
+    assert key[:20] not in page
+    assert "shell answered" in page
+    assert "toolu_017" not in page

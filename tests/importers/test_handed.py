@@ -11,7 +11,9 @@ import pytest
 import holdfast
 from holdfast.engine import workers
 from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.model.message import assistant
+from holdfast.model.log import Summary
+from holdfast.model.message import Message, SummaryText, assistant
+from holdfast.model.span import Span
 from tests.exporters.carried import exported, imported
 from tests.importers.looking import bring, only, said, words
 from tests.importers.writing import Transcript, text
@@ -199,3 +201,97 @@ def test_that_its_session_is_not_here_is_known_where_workers_read_it(
         (report,) = bring(other, file)
         assert (report.copy_of, report.troubles) == ("", 0)
         assert report.messages == only(other).info.head
+
+
+def summed_up(hf: Holdfast, to: str, home: Path, title: str = "") -> tuple[BlockingSession, Path]:
+    """A session that begins with a summary, handed over."""
+    session = hf.session(model="gpt-5.1", title=title)
+    session.user("Mend the roof.")
+    session.append(assistant("It is mended."))
+    session.append(Summary(covers=(Span(1, 2),), text="A roof was mended."))
+    session.user("Paint it.")
+    session.append(assistant("It is blue."))
+    hf.hand_over(session.id, to, home=home)
+    (file,) = home.rglob("*.jsonl")
+    return session, file
+
+
+def test_a_summary_stands_directly_behind_its_boundary(hf: Holdfast, tmp_path: Path) -> None:
+    _, file = summed_up(hf, "claude-code", tmp_path / "home")
+    boundary, summary, preface = map(json.loads, file.read_bytes().splitlines()[:3])
+    assert (boundary["subtype"], boundary["parentUuid"]) == ("compact_boundary", None)
+    assert summary["isCompactSummary"] is True
+    assert summary["parentUuid"] == boundary["uuid"]
+    assert "A roof was mended." in summary["message"]["content"]
+    assert preface["message"]["content"][0]["text"].startswith("This conversation was begun")
+    assert file.read_text().count("A roof was mended.") == 1
+
+
+@pytest.mark.parametrize("to", MORE)
+def test_the_summary_of_a_copy_is_one_where_its_session_never_comes(
+    to: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    _, file = summed_up(hf, to, tmp_path / "home")
+    with holdfast.open("memory:") as other:
+        (report,) = bring(other, file)
+        found = only(other)
+        (summary,) = [
+            part
+            for entry in found.entries()
+            if isinstance(entry.body, Message)
+            for part in entry.body.parts
+            if isinstance(part, SummaryText)
+        ]
+        assert report.problems == ()
+        assert "A roof was mended." in summary.text
+        assert found.info.title == "Mend the roof."
+        assert not any("A roof was mended." in one for one in words(found)[1:])
+
+
+@pytest.mark.parametrize("grown", [False, True])
+@pytest.mark.parametrize("to", MORE)
+def test_a_copy_that_is_found_before_its_session_waits_for_it(
+    to: str, grown: bool, hf: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Mend the roof.")
+    told.reply("msg_1", text("It is mended."))
+    original = told.write(tmp_path / "z" / "deep" / "below")
+    bring(hf, original)
+    session = only(hf)
+    hf.hand_over(session.id, to, home=tmp_path / "home")
+    (file,) = (tmp_path / "home").rglob("*.jsonl")
+    copy = tmp_path / "a" / file.name
+    copy.parent.mkdir()
+    copy.write_bytes(file.read_bytes())
+    if grown:
+        grow(copy, to, "And the wall?")
+    with holdfast.open(tmp_path / "other.db") as other:
+        reports = list(other.import_from(tmp_path / "a", tmp_path / "z"))
+        assert len(reports) == 2
+        assert {one.path for one in reports} == {str(copy), str(original)}
+        if grown:
+            fork = fork_of(other, other.session(session.id))
+            assert words(fork) == ["Mend the roof.", "It is mended.", "And the wall?"]
+        else:
+            assert only(other).id == session.id
+            assert [one.copy_of for one in reports] == ["", session.id]
+
+
+def test_a_copy_of_a_copy_waits_for_both(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Mend the roof.")
+    told.reply("msg_1", text("It is mended."))
+    places = [tmp_path / name for name in ("c", "b", "a")]
+    bring(hf, told.write(places[0]))
+    for place, asked in zip(places[1:], ("And the wall?", "And the door?"), strict=True):
+        (last,) = [one for one in hf.every_session() if not hf.forks(one)]
+        hf.hand_over(last.id, "codex", home=place)
+        (file,) = place.rglob("*.jsonl")
+        grow(file, "codex", asked)
+        bring(hf, file)
+    with holdfast.open(tmp_path / "other.db") as other:
+        list(other.import_from(*places))
+        assert {(one.id, one.parent, one.fork) for one in other.every_session()} == {
+            (one.id, one.parent, one.fork) for one in hf.every_session()
+        }

@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from holdfast.core.scaffold import own_words
 from holdfast.core.secrets import redact
 from holdfast.core.sound import text
+from holdfast.engine import load
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.finding import Source, find, left_aside, usual
@@ -23,10 +23,9 @@ from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root, write_atomic
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
-from holdfast.model.message import Message, Text
 from holdfast.model.origin import Imported
 from holdfast.model.search import Hit, Query, Where
-from holdfast.model.span import OPEN, Span
+from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
 
 SHORTEST_PREFIX = 6
 """How much of an id must be given for it to stand for the whole."""
-
-OPENING = (Span(1, 12),)
-"""Where the first words of a session are looked for: behind what a program says of itself."""
 
 
 NO_CAPS = Caps()
@@ -211,13 +207,7 @@ class Engine:
 
     async def opening(self, session: Session) -> str:
         """The first words the user said in it; empty where they are not near its beginning."""
-        log = self.store.log
-        for head in await log.heads(session.id, OPENING):
-            if head.role == "user":
-                for entry in await log.read(session.id, (Span(head.seq, head.seq),), bare=True):
-                    if words := _own_words(entry.body):
-                        return words
-        return ""
+        return await load.opening(self.store.log, session.id)
 
     async def forks(self, session: Session) -> tuple[Session, ...]:
         """The sessions that begin with a part of this one."""
@@ -375,11 +365,3 @@ def _places(directory: str | PathLike[str]) -> tuple[str, str]:
     if not directory:
         return "", ""
     return str(Path(directory).absolute()), str(project_root(directory))
-
-
-def _own_words(body: object) -> str:
-    """What somebody said themselves, without what a program wrapped around it."""
-    parts = body.parts if isinstance(body, Message) else ()
-    told = (part.text for part in parts if isinstance(part, Text) and not part.scaffold)
-    own = map(own_words, told)
-    return "\n".join(filter(str.strip, own))

@@ -24,6 +24,7 @@ from holdfast.errors import Misuse
 from holdfast.exporters import claude_code, codex, html, markdown, portable
 from holdfast.exporters.fidelity import honest, many, said
 from holdfast.exporters.native import Live
+from holdfast.exporters.reading import Calls
 from holdfast.model import wire
 from holdfast.model.log import Entry, Session, Summary
 from holdfast.model.message import Media, Message, Record
@@ -59,6 +60,9 @@ CONVERSATION = frozenset({"pins", "kept", "summary", "history", "current"})
 BESIDE = "of the program it was imported from, beside the conversation"
 SURROUNDINGS = "the system prompt, instructions and tools: the program has its own"
 
+LONGEST = 200
+"""How many letters of the words that a session begins with are its title."""
+
 
 class Exported(Struct, frozen=True, kw_only=True):
     """A session in another form, and what that carries of it."""
@@ -71,6 +75,17 @@ async def exported(exporting: Exporting) -> Exported:
     """A whole export at once."""
     data = b"".join([chunk async for chunk in exporting.chunks()])
     return Exported(data=data, fidelity=exporting.fidelity)
+
+
+async def entitled(session: OpenSession, info: Session, *, raw: bool) -> Session:
+    """What a session is, under the words it begins with where it has no title.
+
+    Secrets are masked before anything is cut: half a key is not known as one.
+    """
+    words = info.title or await load.opening(session.store.log, info.id)
+    title = " ".join((words if raw else masked(words)).split())
+    title = title if len(title) <= LONGEST else f"{title[: LONGEST - 1]}…"
+    return replace(info if raw else masked(info), title=title)
 
 
 class Exporting:
@@ -137,9 +152,10 @@ class Exporting:
         view = await self._session.view()
         log, info = self._session.store.log, view.session
         count = _Count()
-        yield _bytes(written.begin(self._clean(info)))
+        yield _bytes(written.begin(await entitled(self._session, info, raw=self._raw)))
+        calls = Calls()
         async for page in load.pages(log, info.id, (Span(1, info.head),), bare=False):
-            told = [(self._clean(one), within(one.seq, view.seen)) for one in page]
+            told = [(self._clean(calls.named(one)), within(one.seq, view.seen)) for one in page]
             count.take(page)
             yield _bytes("".join(written.entry(one, visible=seen) for one, seen in told))
         self.fidelity = honest(*count.told(), raw=self._raw)
@@ -168,7 +184,7 @@ class Exporting:
         bodies = [one.body for one in summaries if isinstance(one.body, Summary)]
         texts = [part for block in window.blocks if block.section == "summary"
                  for part in block.parts]  # fmt: skip
-        info = self._clean(view.session)
+        info = await entitled(self._session, view.session, raw=self._raw)
         carried, missing = await self._stated(window, view, request)
         self.fidelity = honest(carried, [*missing, SURROUNDINGS], raw=self._raw)
         return Live(

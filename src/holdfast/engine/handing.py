@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from holdfast.core.ledger.render import render
 from holdfast.core.secrets import masked
-from holdfast.engine.exporting import Exporting
+from holdfast.engine.exporting import Exporting, entitled
 from holdfast.errors import Misuse
 from holdfast.exporters import claude_code, codex, markdown
 from holdfast.exporters.fidelity import honest, many
 from holdfast.exporters.native import named
+from holdfast.exporters.reading import Calls
 from holdfast.files import Root, private_directory
 from holdfast.model.portable import Fidelity
 
@@ -110,11 +111,13 @@ async def _preface(session: OpenSession, *, raw: bool) -> str:
 async def _document(session: OpenSession, *, raw: bool) -> Handed:
     """A text for whoever can be given one: the ledger, then what the model sees."""
     entries = [entry async for page in session.seen_pages() for entry in page]
-    shown = entries if raw else [masked(entry) for entry in entries]
+    calls = Calls()
+    told = [calls.named(entry) for entry in entries]
+    shown = told if raw else [masked(entry) for entry in told]
     facts = await _preface(session, raw=raw)
     said = many(sum(entry.is_message for entry in entries), "message")
     fidelity = honest([f"{said}: what the model sees now", "the ledger"], [MISSING], raw=raw)
-    info = session.info if raw else masked(session.info)
+    info = await entitled(session, session.info, raw=raw)
     text = f"{markdown.begin(info)}\n{facts}{markdown.entries(shown)}{markdown.end(fidelity)}"
     data = text.encode("utf-8", "replace")
     return Handed(to="markdown", id=session.id, data=data, fidelity=fidelity)

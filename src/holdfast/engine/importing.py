@@ -4,6 +4,7 @@ Rule 1: a source that looks as it did when it was last imported is not read agai
 Rule 2: one that fails hinders no other; what was written of it stays, and is not written twice.
 Rule 3: a session that belongs to another is imported after it where names tell; where they do not,
         it belongs to it once that is here.
+Rule 4: a copy that was handed over is imported after everything else: its session may come yet.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.bringing import bring
 from holdfast.engine.carrying import carry
+from holdfast.engine.copies import Copies, TooEarly
 from holdfast.engine.finding import Source
 from holdfast.engine.identity import session_id
 from holdfast.engine.ingest import Ingest
@@ -89,6 +91,8 @@ class Importing:
         self._reading = reading or _untold
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
+        self.waits = False
+        """Whether a copy whose session is not here is too early: TooEarly, and nothing is done."""
         self._careful = False
         self._before: tuple[Origin, ...] = ()
 
@@ -160,9 +164,13 @@ class Importing:
 
         None for a copy of one that is here, as long as it says nothing else.
         """
-        if begun.copy_of and not begun.grown and await self._known(begun.copy_of):
-            report.copy_of = begun.copy_of
-            return None
+        if begun.copy_of and (begun.copied or not begun.grown):
+            known = await self._known(begun.copy_of)
+            if known and not begun.grown:
+                report.copy_of = begun.copy_of
+                return None
+            if self.waits and not known:
+                raise TooEarly
         if begun.native not in sessions:
             for one in sessions.values():
                 await one.exist()
@@ -296,10 +304,14 @@ async def _alone(
     fresh: bool = False,
     again: bool = False,
     reading: Reading | None = None,
+    *,
+    waits: bool = False,
 ) -> Imported:
     """Import one source; why it cannot be, where it cannot."""
+    importing = Importing(engine, source, reading=reading)
+    importing.waits = waits
     try:
-        return await Importing(engine, source, reading=reading).run(again=again, fresh=fresh)
+        return await importing.run(again=again, fresh=fresh)
     except HoldfastError as error:
         report = Imported(path=source.path, importer=source.importer, size=source.size)
         return _trouble(report, Problem(str(error)))
@@ -319,23 +331,35 @@ async def run(
     """
     wanted = in_order(one for one in sources if not one.why)
     beside = None if fresh or again else await workers(engine, wanted)
-    together = Readied(engine)
+    alone = Copies(lambda source, waits: _alone(engine, source, fresh, again, reading, waits=waits))
     try:
-        for source in wanted:
-            ready = await _ready(engine, beside, source) if beside else None
-            if ready and await together.takes(source, ready):
-                if together.enough:
-                    async for report in _written(engine, together):
-                        yield report
-                continue
-            async for report in _written(engine, together):
-                yield report
-            yield await _alone(engine, source, fresh, again, reading)
-        async for report in _written(engine, together):
+        async for report in _first(engine, wanted, beside, alone):
+            yield report
+        async for report in alone.rest():
             yield report
     finally:
         if beside:
             beside.close()
+
+
+async def _first(
+    engine: Engine, wanted: list[Source], beside: Workers | None, alone: Copies
+) -> AsyncIterator[Imported]:
+    """Import all that need not wait."""
+    together = Readied(engine)
+    for source in wanted:
+        ready = await _ready(engine, beside, source) if beside else None
+        if ready and await together.takes(source, ready):
+            if together.enough:
+                async for report in _written(engine, together):
+                    yield report
+            continue
+        async for report in _written(engine, together):
+            yield report
+        async for report in alone.tried(source):
+            yield report
+    async for report in _written(engine, together):
+        yield report
 
 
 async def _ready(engine: Engine, beside: Workers, source: Source) -> Ready | None:

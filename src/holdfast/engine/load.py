@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 from holdfast.core.fold import fold, resume
+from holdfast.core.scaffold import own_words
 from holdfast.model.log import Entry, Folded, Session
-from holdfast.model.message import Message
+from holdfast.model.message import Message, Text
 from holdfast.model.span import OPEN, Span, Spans, clip
 from holdfast.model.view import View, place_of
 from holdfast.ports import Log
@@ -16,6 +17,9 @@ FIRST_PAGE = 16
 
 PAGE = 512
 """How many entries are read at once: most windows are one page; a store ends large pages early."""
+
+OPENING = (Span(1, 12),)
+"""Where the first words of a session are looked for: behind what a program says of itself."""
 
 
 async def standing(log: Log, session: str, last: int) -> Folded:
@@ -106,3 +110,21 @@ async def seen(log: Log, view: View) -> AsyncIterator[list[Entry]]:
                 shown.append(entry)
         yield shown
     yield standing
+
+
+async def opening(log: Log, session: str) -> str:
+    """The first words the user said in a session; empty where they are not near its beginning."""
+    for head in await log.heads(session, OPENING):
+        if head.role == "user":
+            for entry in await log.read(session, (Span(head.seq, head.seq),), bare=True):
+                if words := _own_words(entry.body):
+                    return words
+    return ""
+
+
+def _own_words(body: object) -> str:
+    """What somebody said themselves, without what a program wrapped around it."""
+    parts = body.parts if isinstance(body, Message) else ()
+    told = (part.text for part in parts if isinstance(part, Text) and not part.scaffold)
+    own = map(own_words, told)
+    return "\n".join(filter(str.strip, own))

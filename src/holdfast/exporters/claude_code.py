@@ -1,6 +1,7 @@
 """A session as Claude Code keeps its own: what it reads when it is told to resume.
 
-Rule 1: the live window is written, not the log: a boundary stands first where a summary does.
+Rule 1: the live window is written, not the log: where a summary stands, a boundary comes first,
+        the summary directly behind it, and all else behind that.
 Rule 2: one content block of a reply a line, all with the reply's id, each answering the line
         before it.
 """
@@ -12,7 +13,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from holdfast.exporters.native import Live, lines, named, nothing, origin, uuid, when
+from holdfast.exporters.native import Live, lines, named, nothing, origin, summary, uuid, when
 from holdfast.model.portable import Fidelity
 
 NAME = "claude-code"
@@ -67,6 +68,7 @@ def _chained(live: Live) -> Iterator[dict[str, Any]]:
 def _records(live: Live) -> Iterator[dict[str, Any]]:
     if live.summaries:
         yield _boundary(live)
+        yield _summary(live)
     for number, message in enumerate(live.items):
         blocks = _blocks(message["content"])
         if message["role"] == "assistant":
@@ -87,17 +89,20 @@ def _boundary(live: Live) -> dict[str, Any]:
     }
 
 
+def _summary(live: Live) -> dict[str, Any]:
+    """All that stands for what was said before, as the one summary that Claude Code has."""
+    text = "\n\n".join(live.summaries)
+    return {
+        "type": "user",
+        "message": {"role": "user", "content": text},
+        "isCompactSummary": True,
+        "isVisibleInTranscriptOnly": True,
+    }
+
+
 def _said(live: Live, blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What the user or a tool said; a summary in it is a record of its own, known as one."""
-    rest: list[dict[str, Any]] = []
-    for block in blocks:
-        text = block.get("text")
-        if text in live.summaries:
-            summary = {"role": "user", "content": text}
-            yield {"type": "user", "message": summary, "isCompactSummary": True,
-                   "isVisibleInTranscriptOnly": True}  # fmt: skip
-        elif not nothing(text):
-            rest.append(block)
+    """What the user or a tool said; a summary in it has been told."""
+    rest = [one for one in blocks if not (nothing(one.get("text")) or summary(live, one))]
     if rest:
         yield {"type": "user", "message": {"role": "user", "content": rest}}
 

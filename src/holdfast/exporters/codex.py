@@ -1,6 +1,7 @@
 """A session as Codex keeps its own: a rollout, which it reads when it is told to resume.
 
-Rule 1: the live window is written, not the log; a summary in it is a message as any other.
+Rule 1: the live window is written, not the log; where a summary stands, what was said before is
+        replaced by it.
 Rule 2: what people and the model said is told twice, as an item and as an event: the items make
         the next request, the events the screen.
 """
@@ -12,7 +13,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from holdfast.exporters.native import Live, lines, named, nothing, origin, uuid, when
+from holdfast.exporters.native import Live, lines, named, nothing, origin, summary, uuid, when
 from holdfast.model.portable import Fidelity
 
 NAME = "codex"
@@ -45,11 +46,33 @@ def _records(live: Live) -> Iterator[dict[str, Any]]:
     id = named(live, NAME)
     yield _record("session_meta", _meta(live, id))
     yield _record("turn_context", _context(live, id))
+    if live.summaries:
+        yield _record("compacted", _replaced(live))
     for item in live.items:
-        if item.get("type") == "message" and nothing(_text(item)):
+        if item.get("type") == "message" and (item := _rest(live, item)) is None:
             continue
         yield from _event(item)
         yield _record("response_item", item)
+
+
+def _replaced(live: Live) -> dict[str, Any]:
+    """What Codex writes of a compaction: the summary, and the history that it leaves."""
+    text = "\n\n".join(live.summaries)
+    content = [{"type": "input_text", "text": text}]
+    history = [{"type": "message", "role": "user", "content": content}]
+    return {"message": text, "replacement_history": history}
+
+
+def _rest(live: Live, item: dict[str, Any]) -> dict[str, Any] | None:
+    """A message without the summary in it, which has been told; None where nothing is left."""
+    if nothing(_text(item)):
+        return None
+    content: Any = item.get("content")
+    if item.get("role") != "user" or not isinstance(content, list):
+        return item
+    told: list[dict[str, Any]] = content
+    left = [one for one in told if not summary(live, one)]
+    return {**item, "content": left} if left else None
 
 
 def _record(kind: str, payload: dict[str, Any]) -> dict[str, Any]:

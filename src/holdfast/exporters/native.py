@@ -71,3 +71,8 @@ def lines(records: list[dict[str, Any]]) -> bytes:
 def nothing(text: object) -> bool:
     """Whether a text only asks to go on, where a conversation had to end with a question."""
     return text == CONTINUE
+
+
+def summary(live: Live, block: dict[str, Any]) -> bool:
+    """Whether a block of a message is a summary of the session's."""
+    return block.get("text") in live.summaries

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.exporters.native import when
 from holdfast.model.log import (
@@ -66,6 +67,27 @@ def facts(session: Session) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in told if value)
 
 
+class Calls:
+    """Which tool each result is of: the one whose call it answers, where it does not say."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def named(self, entry: Entry) -> Entry:
+        """The entry, each result with its tool's name."""
+        body = entry.body
+        if not isinstance(body, Message):
+            return entry
+        self._names |= {part.id: part.name for part in body.parts if isinstance(part, ToolCall)}
+        parts = tuple(map(self._result, body.parts))
+        return replace(entry, body=replace(body, parts=parts)) if parts != body.parts else entry
+
+    def _result(self, part: Part) -> Part:
+        if not isinstance(part, ToolResult) or part.name:
+            return part
+        return replace(part, name=self._names.get(part.call, ""))
+
+
 def heading(entry: Entry, *, visible: bool) -> str:
     """Who spoke, when; and whether it has left the window."""
     body = entry.body
@@ -103,7 +125,7 @@ def _call(part: ToolCall) -> Iterator[Piece]:
 
 def _result(part: ToolResult) -> Iterator[Piece]:
     ended = "failed" if part.error else "answered"
-    yield Piece("long", part.output or "(nothing)", f"{part.name or part.call} {ended}")
+    yield Piece("long", part.output or "(nothing)", f"{part.name or 'a tool'} {ended}")
     for one in part.media:
         yield from _media(one)
 
