@@ -359,3 +359,13 @@ def test_whose_session_it_is_can_be_seen(tmp_path: Path) -> None:
     assert f"\nimported from {path}\n" in shown
     assert "imported from" not in run("show", own).stdout
     assert {group["agent"] for group in values("cost", "--by", "agent")} == {"claude-code"}
+
+
+def test_how_long_models_took_is_left_out_where_nobody_tells(tmp_path: Path) -> None:
+    run("import", str(story().write(tmp_path / "p")))
+    (one,) = values("sessions")
+    told = run("cost", "--session", one["id"]).stdout
+    assert "models took" not in told
+    assert " active\n" in told
+    (value,) = values("cost", "--by", "session", "--session", one["id"])
+    assert value["api_ms"] == 0

@@ -67,11 +67,14 @@ def _work(shot: BudgetSnapshot) -> dict[str, int]:
 
 
 def worked(shot: BudgetSnapshot) -> str:
-    """What was done, and how long it took: silences of more than five minutes left out."""
+    """What was done, and how long it took: silences of more than five minutes left out.
+
+    How long models took is left out where nobody has told it, as most transcripts do not."""
     times = (shot.api_duration_ms, shot.session_duration_ms)
     api, active = (str(timedelta(seconds=ms // 1_000)) for ms in times)
     lines = f"{many(shot.lines_added, 'line')} added, {shot.lines_removed:,} removed"
-    return f"{lines} · models took {api} of {active} active"
+    took = f"models took {api} of " if shot.api_duration_ms else ""
+    return f"{lines} · {took}{active} active"
 
 
 def times(since: str, until: str) -> dict[str, int]:

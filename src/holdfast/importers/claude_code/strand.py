@@ -349,7 +349,7 @@ def _said(reply: Reply, *, open: bool) -> Iterator[Told]:
     if usage != Usage() and not own:
         yield Called(
             usage=usage, iterations=iterations, request=reply.request, started=reply.created,
-            ended=reply.completed, provider=provider, model=reply.model,
+            provider=provider, model=reply.model,
             stop=stop_of(reply.stop) if reply.stop else None,
         )  # fmt: skip
 
