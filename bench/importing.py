@@ -218,16 +218,16 @@ In brackets: times the floor. {len(result.series[BOTH].seconds)} rounds.
 
 {targets(kept(result)).markdown()}
 
-On two cores a second process reads files while the store is written, and its words go into the
-index at once; the floor uses one core, and so does an import where there is one. Memory is that of
-all processes together. With real-time scheduling two busy processes leave the kernel's own threads
-no core: commits wait for these, half of the time here, and for the floor they do not.
+On two cores a second process reads files while the store is written, and makes the words for the
+index too: they are written a few megabytes at a time, and what is left of them at the end is *the
+index*. The floor uses one core, and so does an import where there is one. Memory is that of all
+processes together. With real-time scheduling two busy processes leave the kernel's own threads no
+core: commits wait for these, half of the time here, and for the floor they do not.
 
-Where the time of an import goes, by a profile: a third is reading records and understanding them, a
-quarter the database, a tenth each the estimates of parts and our own extracts where a summary is
-encrypted; the rest is fingerprints, by which nothing is imported twice, ids, and prices of calls.
-Of the index more than half is masking secrets, finding the paths that calls name, and reading the
-parts.
+Where the time of both processes goes, by a profile: a fifth is reading records and understanding
+them, a fifth laying out what is written, with fingerprints, by which nothing is imported twice, a
+quarter the database with its index, a tenth masking secrets in the words, and a twentieth each the
+estimates of parts, the paths that calls name, and our own extracts where a summary is encrypted.
 
 ![How long importing takes](pictures/import.svg)
 
