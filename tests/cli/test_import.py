@@ -369,3 +369,14 @@ def test_how_long_models_took_is_left_out_where_nobody_tells(tmp_path: Path) -> 
     assert " active\n" in told
     (value,) = values("cost", "--by", "session", "--session", one["id"])
     assert value["api_ms"] == 0
+
+
+def test_a_wide_terminal_shows_names_whole(tmp_path: Path) -> None:
+    name = f"a-directory-with-a-name-that-is-long-enough/{SESSION}.jsonl"
+    story().write(tmp_path / "p" / name.partition("/")[0])
+    other = Transcript("7d1a2b3c-0000-4000-8000-000000000001")
+    other.user("Hello.")
+    other.write(tmp_path / "p")
+    shown = terminal("import", str(tmp_path / "p"), columns=120)
+    assert name in shown
+    assert max(map(cell_len, shown.splitlines())) <= 120

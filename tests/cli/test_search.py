@@ -79,7 +79,7 @@ def test_every_filter_can_be_given(worked: str, tmp_path: Path) -> None:
     assert seqs("--tool", "grep") == [3]
     assert seqs("--path", "reef.py") == [3]
     assert seqs("--project", tmp_path.name) == [1, 3, 4]
-    assert seqs("--project", "elsewhere") == []
+    assert run("search", "walrus", "--project", "elsewhere").exit_code == 1
     assert seqs("--model", "opus") == []
     assert seqs("--until", "2020-01-01") == []
     assert seqs("--since", "2020-01-01") == [1, 3, 4]
@@ -194,3 +194,18 @@ def test_a_long_catching_up_is_shown(
 
 def test_every_role_can_be_asked_for() -> None:
     assert set(command.ROLES) == set(get_args(Role))
+
+
+def test_a_project_or_a_tool_that_is_not_there_is_refused_with_the_nearest(worked: str) -> None:
+    with holdfast.open() as hf:
+        s = hf.session(directory="/srv/harbour")
+        s.user("A gull.")
+        call = holdfast.ToolCall("call_1", "read_file", "{}")
+        s.append(holdfast.Message(role="assistant", parts=(call,)))
+    assert "did you mean harbour?" in run("search", "gull", "--project", "harbor").stderr
+    assert "no project 'nowhere'" in run("search", "gull", "--project", "nowhere").stderr
+    assert "did you mean read_file?" in run("search", "gull", "--tool", "raed_file").stderr
+    for filters in (("--project", "/srv/harbour"), ("--project", "HARBOUR"), ("--tool", "read")):
+        done = run("search", "walruses", *filters)
+        assert done.exit_code == 0, done.stderr
+        assert "Nothing is found" in done.stdout

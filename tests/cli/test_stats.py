@@ -171,6 +171,11 @@ def test_the_table_fits_80_columns(shared_data: Path, tmp_path: Path) -> None:
         assert head == [by, "sess.", "calls", "sent", "cached", "output", "USD", "comp.", "full",
                         "reads", "again"]  # fmt: skip
         assert max(map(cell_len, shown)) <= 80
+        few = terminal("stats", "--by", by, "--store", store, columns=50).splitlines()
+        assert few[0].split()[0] == by
+        assert {"sent", "USD"} <= set(few[0].split()) < set(head)
+        assert max(map(cell_len, few[:2])) <= 50
+        assert "…" not in "".join(few[1].split()[1:])
         piped = run("stats", "--by", by, "--store", store).stdout.splitlines()[0].split()
         assert piped == [by, *COLUMNS]
 

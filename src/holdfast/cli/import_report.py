@@ -27,8 +27,8 @@ KINDS = 8
 NAMED = 5
 """How many files that are no transcripts are named, of those with the same reason."""
 
-WIDE = 100
-"""Columns from which on a terminal is shown every number."""
+NUMBERS = 60
+"""Columns that every number takes: shown where a terminal has so many beside the names."""
 
 
 class Report:
@@ -150,7 +150,8 @@ class Report:
         from holdfast.cli.terminal import NOTHING
         from holdfast.cli.wording import number
 
-        everything = not 0 < self._width < WIDE
+        longest = max((len(self._named(one.path)) for one in self._worth), default=0)
+        everything = not self._width or self._width >= longest + NUMBERS
         if everything or len({one.importer for one in self._worth}) > 1:
             yield "program", lambda one: one.importer
         yield "entries", lambda one: number(one.entries)

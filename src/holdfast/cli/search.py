@@ -74,7 +74,7 @@ def search(
         catch_up(hf, meaning=given["meaning"])
         first = where["offset"] = (page - 1) * limit if opened is None else opened - 1
         where["limit"] = limit + 1 if opened is None else 1
-        hits = hf.search(words, meaning=given["meaning"], **where)
+        hits = _hits(hf, words, where, given)
         if opened is None and asked.json:
             for hit in hits[:limit]:
                 emit(as_value(hit))
@@ -84,6 +84,16 @@ def search(
             say(f"Nothing {'more ' if first else ''}is found for {words!r}.")
     if hits and opened is not None:
         show_around(asked, hits[0])
+
+
+def _hits(hf: Holdfast, words: str, where: Where, given: dict[str, Any]) -> tuple[Hit, ...]:
+    """What is found; where nothing is, a filter that could not fit anything is told."""
+    from holdfast.cli.narrowing import check
+
+    hits = hf.search(words, meaning=given["meaning"], **where)
+    if not hits and not where.get("offset"):
+        check(hf, given["project"], given["tool"])
+    return hits
 
 
 def _live(asked: Asked, words: str, given: dict[str, Any]) -> None:

@@ -23,6 +23,9 @@ COLUMNS = ("sessions", "calls", "sent", "cached", "output", "USD", "compacted", 
 NARROW = {"sessions": "sess.", "compacted": "comp."}
 """What each group is told with, and how that is called where there is little room."""
 
+SPARED = ("again", "reads", "full", "calls", "compacted", "cached", "output", "sessions")
+"""Which of it is left out first where a terminal is too narrow for all."""
+
 WIDE = 100
 """Columns from which on a terminal is shown every digit."""
 
@@ -125,12 +128,27 @@ def _table(found: list[Stats], by: str) -> Table:
     screen = console()
     narrow = screen.is_terminal and screen.width < WIDE
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
-    table.add_column(by, no_wrap=True)
-    for name in COLUMNS:
-        table.add_column(NARROW.get(name, name) if narrow else name, justify="right", no_wrap=True)
-    for one in found:
-        table.add_row(*_row(one, narrow=narrow))
+    heads = (by, *(NARROW.get(name, name) if narrow else name for name in COLUMNS))
+    rows = [heads, *(_row(one, narrow=narrow) for one in found)]
+    kept = _fitting(rows, screen.width if screen.is_terminal else 0)
+    for place in kept:
+        table.add_column(heads[place], justify="right" if place else "left", no_wrap=True)
+    for row in rows[1:]:
+        table.add_row(*(row[place] for place in kept))
     return table
+
+
+def _fitting(rows: list[tuple[str, ...]], width: int) -> list[int]:
+    """The columns that fit into a width, by their places; all of them where it is 0."""
+    from rich.cells import cell_len
+
+    widths = [1 + max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    kept = list(range(len(widths)))
+    for name in SPARED:
+        if not width or sum(widths[place] for place in kept) - 1 <= width:
+            break
+        kept.remove(1 + COLUMNS.index(name))
+    return kept
 
 
 def short(name: str, width: int) -> str:
