@@ -32,3 +32,9 @@ def test_what_is_no_day_is_told(word: str) -> None:
 )  # fmt: skip
 def test_a_project_is_called_by_the_last_name_of_its_path(path: str, name: str) -> None:
     assert short_project(session(project=path)) == name
+
+
+def test_days_at_the_ends_of_the_calendar_are_days() -> None:
+    found = times("0001-01-01", "9999-12-31")
+    assert found["since"] <= 0
+    assert found["until"] > times("", "9999-12-30")["until"] - 1

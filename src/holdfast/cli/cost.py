@@ -23,6 +23,9 @@ BEFORE = {"today": 0, "yesterday": 1}
 BACK = re.compile(r"[0-9]{1,4}[dw]")
 """So many days or weeks before today."""
 
+FAR = 1 << 53
+"""Behind every time that anything is said to have happened at."""
+
 
 @click.command()
 @click.option("--by", type=click.Choice(GROUPS), default="day", show_default=True,
@@ -79,10 +82,16 @@ def worked(shot: BudgetSnapshot) -> str:
 
 def times(since: str, until: str) -> dict[str, int]:
     """From the beginning of one day to the end of another, where this program runs."""
-    told = {"since": _day(since), "until": _day(until)}
-    if told["until"]:
-        told["until"] += timedelta(days=1)
-    return {name: int(day.astimezone().timestamp() * 1_000) for name, day in told.items() if day}
+    told = {"since": (_day(since), 0), "until": (_day(until), 1)}
+    return {name: _begins(day, later) for name, (day, later) in told.items() if day}
+
+
+def _begins(day: datetime, later: int) -> int:
+    """When a day so many days later begins, in ms; a day without a zone's time is far away."""
+    try:
+        return int((day + timedelta(days=later)).astimezone().timestamp() * 1_000)
+    except (OverflowError, ValueError, OSError):
+        return 0 if day.year < 1970 else FAR
 
 
 def _day(word: str) -> Any:

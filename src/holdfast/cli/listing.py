@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, completed, find
+from holdfast.cli.options import COUNTABLE, Asked, common, completed, find
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +35,7 @@ ROOMY, NAME = 100, 12
 
 
 @click.command()
-@click.option("--limit", metavar="N", type=click.IntRange(1), default=None,
+@click.option("--limit", metavar="N", type=click.IntRange(1, COUNTABLE), default=None,
               help="How many to list: 20 on a terminal, otherwise all.")  # fmt: skip
 @click.option("--after", metavar="SESSION", default="", shell_complete=completed,
               help="Go on behind this one, the last of the page before.")  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.options import Asked, common
+from holdfast.cli.options import COUNTABLE, Asked, common
 
 USUAL = 2_048
 """How many tokens a map takes at most, unless told otherwise."""
@@ -12,8 +12,8 @@ USUAL = 2_048
 
 @click.command("map")
 @click.argument("path", type=click.Path(exists=True, file_okay=False), default=".")
-@click.option("--tokens", metavar="N", type=click.IntRange(1), default=USUAL, show_default=True,
-              help="It takes at most so many tokens.")  # fmt: skip
+@click.option("--tokens", metavar="N", type=click.IntRange(1, COUNTABLE), default=USUAL,
+              show_default=True, help="It takes at most so many tokens.")  # fmt: skip
 @click.option("--about", metavar="TEXT", default="", help="Names and paths it is to dwell on.")
 @common
 def map_command(asked: Asked, path: str, tokens: int, about: str) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
 
+COUNTABLE = 1_000_000_000
+"""More than there is of anything that is counted: a larger number on a command line is a slip."""
+
 LAST = "last"
 """Stands for the session that changed last."""
 

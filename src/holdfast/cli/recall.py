@@ -7,7 +7,7 @@ from shlex import quote
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import COUNTABLE, Asked, common, find, session_argument
 
 EVERYTHING = 2**62
 """More tokens than anything has."""
@@ -18,9 +18,9 @@ _NUMBERS = re.compile(r"\d+(?:\s*[-–]\s*#?\d+)?")
 @click.command()
 @session_argument
 @click.argument("handle")
-@click.option("--offset", metavar="N", type=click.IntRange(0), default=0,
+@click.option("--offset", metavar="N", type=click.IntRange(0, COUNTABLE), default=0,
               help="Go on from this character.")  # fmt: skip
-@click.option("--tokens", metavar="N", type=click.IntRange(1), default=None,
+@click.option("--tokens", metavar="N", type=click.IntRange(1, COUNTABLE), default=None,
               help="About how much at once; otherwise an eighth of the window.")  # fmt: skip
 @click.option("--all", "whole", is_flag=True, help="All of it, however long it is.")
 @common

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, completed, find
+from holdfast.cli.options import COUNTABLE, Asked, common, completed, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +51,8 @@ HEADING = ("", "session", "entry", "when", "role")
               help="How many to show.")  # fmt: skip
 @click.option("--page", metavar="N", type=click.IntRange(1, 10_000), default=1,
               help="The second so many, the third…")  # fmt: skip
-@click.option("--open", "opened", metavar="N", type=click.IntRange(1), help="Show what is around "
-              "the one of this number.")  # fmt: skip
+@click.option("--open", "opened", metavar="N", type=click.IntRange(1, COUNTABLE),
+              help="Show what is around the one of this number.")  # fmt: skip
 @click.option("--live", is_flag=True, help="Search while you type; Enter opens what was found.")
 @common
 def search(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_or_last
+from holdfast.cli.options import COUNTABLE, Asked, common, find, session_or_last
 
 if TYPE_CHECKING:
     from holdfast.cli.describing import Piece
@@ -31,9 +31,9 @@ MOST, SCREENFUL = 200, 50
     "--all", "whole", is_flag=True, help="The whole log, markers and covered entries too."
 )
 @click.option("--at", metavar="ENTRY", default="", help="As it was at an entry: its id or number.")
-@click.option("--last", metavar="N", type=click.IntRange(0), default=None,
+@click.option("--last", metavar="N", type=click.IntRange(0, COUNTABLE), default=None,
               help="Only the newest N entries of that; 0 shows all.")  # fmt: skip
-@click.option("--around", metavar="N", type=click.IntRange(0), default=None,
+@click.option("--around", metavar="N", type=click.IntRange(0, COUNTABLE), default=None,
               help="With --at: N entries before that one and N behind it.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Long texts in full, as when piped.")
 @common

@@ -104,14 +104,20 @@ async def calls_of(store: Store, session: str) -> AsyncIterator[Call]:
         after = page[-1].id
 
 
+LATEST = 253_402_128_000_000
+"""Two days before the last that a date can tell: no zone makes it later than that."""
+
+
 def day_of(started: int) -> str:
     """The calendar day of a time in ms, where this program runs."""
-    return datetime.fromtimestamp(started / 1_000, UTC).astimezone().strftime("%Y-%m-%d")
+    return (
+        datetime.fromtimestamp(min(started, LATEST) / 1_000, UTC).astimezone().strftime("%Y-%m-%d")
+    )
 
 
 def midnight(now: int) -> int:
     """When the calendar day of a time began where this program runs, in ms."""
-    local = datetime.fromtimestamp(now / 1_000, UTC).astimezone().replace(tzinfo=None)
+    local = datetime.fromtimestamp(min(now, LATEST) / 1_000, UTC).astimezone().replace(tzinfo=None)
     begun = local.replace(hour=0, minute=0, second=0, microsecond=0)
     return int(begun.astimezone().timestamp() * 1_000)
 

@@ -57,8 +57,13 @@ def origin(live: Live, before: bytes) -> dict[str, Any]:
     }
 
 
+LATEST = 253_402_300_799_999
+"""The last millisecond that has a date of four digits."""
+
+
 def when(milliseconds: int) -> str:
-    """A time as programs write it."""
+    """A time as programs write it; one that no date can tell is as late as one can."""
+    milliseconds = min(milliseconds, LATEST)
     moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
 
