@@ -382,3 +382,12 @@ def test_a_project_is_the_repository_around_it_or_the_directory_itself(tmp_path:
     assert files.project_root(tmp_path / "a" / "b") == tmp_path / "a" / "b"
     (tmp_path / "a" / ".git").write_text("gitdir: elsewhere")
     assert files.project_root(tmp_path / "a" / "b") == tmp_path / "a"
+
+
+def test_an_error_names_one_path_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        Root(tmp_path).read("none")
+    assert str(raised.value) == f"[Errno 2] No such file or directory: '{tmp_path / 'none'}'"
+    with pytest.raises(FileNotFoundError) as raised:
+        write_atomic(tmp_path / "none" / "file", b"")
+    assert "None" not in str(raised.value)

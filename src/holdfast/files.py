@@ -241,9 +241,8 @@ class Root:
             # Of the surrogates only those stand for bytes that os.fsdecode would make (PEP 383).
             "cannot be a file name": re.search("[\ud800-\udc7f\udd00-\udfff]", text),
         }
-        for why in wrong:
-            if wrong[why]:
-                raise Unsafe(text, why, f"give a path relative to {self.path}, without '..'")
+        if why := next((why for why in wrong if wrong[why]), ""):
+            raise Unsafe(text, why, f"give a path relative to {self.path}, without '..'")
         return PurePosixPath(text).parts
 
     @contextmanager
@@ -285,7 +284,8 @@ def _told(place: Path) -> Iterator[None]:
         if why := _WHY.get(error.errno or 0):
             raise Unsafe(str(place), why, "use a plain file in plain directories") from error
         if not os.path.isabs(str(error.filename)):
-            error.filename, error.filename2 = str(place), None
+            error.filename = str(place)
+            del error.filename2  # set to None, it would be told as well
         raise
 
 

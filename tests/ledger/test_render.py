@@ -40,9 +40,9 @@ WHOLE = """\
 Open requests:
 - No, that's wrong: it should have been src/c.py #15
 Constraints:
-- Never use tabs. (inferred: en-prohibition) #1
+- Never use tabs. (as the words suggest) #1
 Corrections:
-- No, that's wrong: it should have been src/c.py (inferred: en-no) #15
+- No, that's wrong: it should have been src/c.py (as the words suggest) #15
 Files changed:
 - src/a.py (created, 1 lines, sha256 9e26bf369911) #3
 Commands that failed:

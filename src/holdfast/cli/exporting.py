@@ -70,9 +70,11 @@ def _show_schema() -> None:
 def written(chunks: Iterable[bytes], output: str) -> None:
     """Write an export: to a private file, all of it or nothing, or to the output."""
     if output:
+        from holdfast.engine.placing import placing
         from holdfast.files import write_atomic
 
-        write_atomic(output, chunks)
+        with placing(output):
+            write_atomic(output, chunks)
     elif sys.stdout.isatty():
         from holdfast.cli.terminal import neutral
 

@@ -57,9 +57,11 @@ def stats(asked: Asked, by: str, since: str, picture: str) -> None:
     else:
         _draw(found, by)
     if drawn and found:
+        from holdfast.engine.placing import placing
         from holdfast.files import write_atomic
 
-        write_atomic(picture, drawn(found, by))
+        with placing(picture):
+            write_atomic(picture, drawn(found, by))
         if not asked.json:
             say(f"Drawn to {picture}.")
 

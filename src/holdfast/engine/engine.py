@@ -14,6 +14,7 @@ from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.finding import Source, find, left_aside, usual
 from holdfast.engine.importing import Reading, run
+from holdfast.engine.placing import placing
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
@@ -310,7 +311,8 @@ class Engine:
         session = await self.session(id)
         made = await exported(Exporting(session, to, model=model, raw=raw, boundaries=boundaries))
         if file:
-            await self.aside(lambda: write_atomic(file, made.data))
+            with placing(file):
+                await self.aside(lambda: write_atomic(file, made.data))
         return made
 
     async def hand_over(

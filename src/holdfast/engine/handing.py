@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from holdfast.core.ledger.render import render
 from holdfast.core.secrets import masked
 from holdfast.engine.exporting import Exporting, entitled
+from holdfast.engine.placing import placing
 from holdfast.errors import Misuse
 from holdfast.exporters import claude_code, codex, markdown
 from holdfast.exporters.fidelity import honest, many
@@ -84,12 +85,13 @@ async def hand_over(
 
 def put(handed: Handed, home: Path) -> Path:
     """Lay it where its program looks for it, for its owner alone; the file."""
-    if not home.exists():
-        private_directory(home)
-    root, name = Root(home), Path(handed.name)
-    root.make_directory(str(name.parent))
-    root.write(handed.name, handed.data)
-    return root.path / name
+    with placing(home):
+        if not home.exists():
+            private_directory(home)
+        root, name = Root(home), Path(handed.name)
+        root.make_directory(str(name.parent))
+        root.write(handed.name, handed.data)
+        return root.path / name
 
 
 async def _preface(session: OpenSession, *, raw: bool) -> str:

@@ -3,7 +3,8 @@
 Rule 1: the same ledger and budget give the same text, and it never takes more than the budget.
 Rule 2: sections are filled in the order of SECTIONS, each from its newest item; within a section
         items stand in the order of the log.
-Rule 3: each item ends with the place it comes from, `#seq`, so that it can be recalled.
+Rule 3: what is only inferred says so, in words; by which rule, the ledger itself tells.
+Rule 4: each item ends with the place it comes from, `#seq`, so that it can be recalled.
 """
 
 from __future__ import annotations
@@ -111,12 +112,12 @@ def _stands(request: Request) -> str:
 
 
 def _request(request: Request) -> str:
-    fate = f" ({request.fate}, inferred: {request.inferred})" if request.fate else ""
+    fate = f" ({request.fate}, as later words suggest)" if request.fate else ""
     return f"{request.text.strip()}{fate}"
 
 
 def _wishes(wishes: Iterable[Wish]) -> Iterable[Line]:
-    return ((one.seq, f"{one.text} (inferred: {one.inferred})") for one in wishes)
+    return ((one.seq, f"{one.text} (as the words suggest)") for one in wishes)
 
 
 def _files(known: Ledger, *, changed: bool) -> Iterable[Line]:
@@ -128,8 +129,18 @@ def _file(file: File) -> str:
     state = [] if file.change == "none" else [file.change]
     state += [f"{file.lines} lines"] if file.lines is not None else []
     state += [f"sha256 {file.hash[:12]}"] if file.hash else []
-    state += [f"inferred: {file.inferred}"] if file.inferred else []
+    state += [_SUGGESTED.get(file.inferred, "as it seems")] if file.inferred else []
     return f"{file.path} ({', '.join(state)})" if state else file.path
+
+
+_SUGGESTED: Final = {
+    "shell-verb": "as a command suggests",
+    "patch-in-command": "as a command suggests",
+    "patch-in-script": "as a script suggests",
+    "search-replace": "as a reply suggests",
+    "no-result": "no result came",
+}
+"""From what a file's state is inferred, in words."""
 
 
 def _commands(known: Ledger, *, failing: bool) -> Iterable[Line]:

@@ -1,0 +1,29 @@
+"""Writing where somebody says: what is wrong with the place is theirs to mend, and told so."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Generator
+from contextlib import contextmanager
+from os import PathLike
+
+from holdfast.errors import Misuse
+
+_WHY = {
+    errno.ENOENT: ("there is no such directory", "make it first, or name another place"),
+    errno.EACCES: ("it is not yours to write to", "name another place, or have it opened to you"),
+    errno.EPERM: ("it is not yours to write to", "name another place, or have it opened to you"),
+    errno.EROFS: ("it can only be read", "name a place on another disk"),
+}
+
+
+@contextmanager
+def placing(path: str | PathLike[str]) -> Generator[None]:
+    """Misuse where a file cannot be written because of its place; nothing was written then."""
+    try:
+        yield
+    except OSError as error:
+        if (why := _WHY.get(error.errno or 0)) is None:
+            raise
+        what, do = why
+        raise Misuse(f"{str(path)!r} cannot be written: {what}; {do}") from error
