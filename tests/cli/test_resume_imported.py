@@ -52,6 +52,7 @@ def test_it_goes_on_in_the_chat(tmp_path: Path) -> None:
             talk.wait("of the window of")
             assert "only in 1 summary" in talk.screen()
             assert "/home/me/project is not on this machine" in talk.screen()
+            assert "claude-sonnet-4-6 · /home/me/project" not in talk.screen()
             talk.type("Go on, please.")
             talk.wait("So be it.")
         finally:

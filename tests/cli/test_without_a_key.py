@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.files import data_home
+from holdfast.providers.weights import SIZE, place
 from holdfast.testing import StrictServer
 from tools.tmux import Terminal
 
@@ -48,6 +50,15 @@ def test_a_session_of_a_model_without_a_key_is_left_as_it_is(tmp_path: Path) -> 
         done = command(tmp_path, "run", "-r", id, "-p", "hi", *more)
         assert "no key for openai, so gpt-5 cannot be asked" in done.stderr
         assert "OPENAI_API_KEY, or name another model" in done.stderr
+        assert "-m smollm2-135m" in done.stderr
+        assert "holdfast models pull" in done.stderr
+    weights = tmp_path / place().relative_to(data_home().parent)
+    weights.parent.mkdir(parents=True)
+    weights.touch()
+    os.truncate(weights, SIZE)
+    here = command(tmp_path, "run", "-r", id, "-p", "hi").stderr
+    assert "-m smollm2-135m, small and inside this process, wants none" in here
+    assert "models pull" not in here
     assert kept(tmp_path) == [("gpt-5", 1)]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from holdfast.agent.whom import KEYS, Whom, compatible
+from holdfast.agent.whom import KEYS, SMALL, Whom, compatible
+from holdfast.engine.plugins import has_weights
 from holdfast.errors import Denied
 
 
@@ -21,6 +22,12 @@ def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
         return
     raise Denied(
         f"no key for {whom.provider}, so {whom.model} cannot be asked; set {' or '.join(names)}, "
-        "or name another model (-m MODEL, in a chat /model NAME)",
+        f"or name another model (-m MODEL, in a chat /model NAME); {_small()}",
         provider=whom.provider,
     )
+
+
+def _small() -> str:
+    """How to talk to the model that wants no key."""
+    pull = "" if has_weights() else ", once `holdfast models pull` has brought it"
+    return f"-m {SMALL}, small and inside this process, wants none{pull}"

@@ -131,8 +131,8 @@ class Conversation:
             self.screen.say("".join(traceback.format_exception(error)), "dim")
 
     def _greet(self, loaded: bool) -> None:
-        session = self.agent.session
-        self.screen.say(f"holdfast · {self.whom.model} · {session.info.directory}", "bold")
+        session, here = self.agent.session, self.agent.toolbox.root.path
+        self.screen.say(f"holdfast · {self.whom.model} · {here}", "bold")
         if self.whom.provider == "embedded":
             self.screen.say(_SMALL, "dim")
         if loaded:
