@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
+from holdfast.importers.opencode.rows import Rows
 from holdfast.model.message import Opaque
 from holdfast.model.told import Begun, Problem, Said, Told
 from tests.fuzz.cuts import Cutting
@@ -73,3 +77,28 @@ def test_messages_of_a_session_whose_file_is_damaged_are_told(tmp_path: Path) ->
     assert begun(items) == [Path(FORMS["opencode tree"].file).stem]
     assert sum(isinstance(item, Said) for item in items) >= 2
     assert next(item.severity for item in items if isinstance(item, Problem)) == "damaged"
+
+
+def test_a_table_whose_pages_lead_back_comes_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "circle.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("PRAGMA page_size = 512")
+        made.execute("CREATE TABLE told (id INTEGER PRIMARY KEY, words TEXT)")
+        made.executemany("INSERT INTO told (words) VALUES (?)", [("x" * 100,)] * 40)
+        ((root,),) = made.execute("SELECT rootpage FROM sqlite_master").fetchall()
+        made.commit()
+    data = bytearray(path.read_bytes())
+    page = (root - 1) * 512
+    first, third = (int.from_bytes(data[page + at : page + at + 2], "big") for at in (12, 16))
+    data[page + third : page + third + 4] = data[page + first : page + first + 4]
+    data[page + 8 : page + 12] = (2**31 - 1).to_bytes(4, "big")  # the last is nowhere
+    for cell in range(3, int.from_bytes(data[page + 3 : page + 5], "big")):
+        at = page + int.from_bytes(data[page + 12 + 2 * cell : page + 14 + 2 * cell], "big")
+        data[at : at + 4] = (2**31 - 1).to_bytes(4, "big")
+    path.write_bytes(data)
+    with closing(apsw.Connection(str(path))) as connection:
+        rows = Rows(connection, 1_000_000, seconds=20)
+        found = rows.of("told", ["id"])
+    numbers = [int(number) for (number,) in found if number]
+    assert numbers == sorted(set(numbers))
+    assert numbers[0] == 1

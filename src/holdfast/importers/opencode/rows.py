@@ -83,10 +83,12 @@ class Rows:
         while at < FURTHEST:
             try:
                 for number, owner in self._run(query, at):
-                    found.setdefault(owner or b"", []).append(number)
-                    at, tried = number + 1, 0
+                    if number >= at:  # a damaged tree may lead back
+                        found.setdefault(owner or b"", []).append(number)
+                        at, tried = number + 1, 0
                 return found
             except apsw.CorruptError:
+                self._in_time()
                 tried += 1
                 at += 1 if tried < EACH else 1 << min(tried - EACH, 40)
             except apsw.SQLError:  # its rows have no numbers
@@ -99,5 +101,8 @@ class Rows:
             if self._left < 0:
                 raise TooMuch("gives more than it can hold, and is damaged")
             yield row
+        self._in_time()
+
+    def _in_time(self) -> None:
         if time.monotonic() > self._end:
             raise TooMuch("takes too long to be read")
