@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from holdfast.model.reply import Usage
 from holdfast.testing.factories import call
 from tests.exporters.carried import exported, imported
 from tests.importers.looking import words
-from tests.importers.writing import story, text
+from tests.importers.writing import Transcript, story, text
 
 
 @pytest.fixture
@@ -153,3 +154,19 @@ def test_a_masked_copy_is_a_fork_from_the_masked_word_on(hf: Holdfast, tmp_path:
     imported(hf, exported(session), tmp_path)
     (fork,) = [one for one in sessions(hf) if one.id != session.id]
     assert (fork.parent, fork.fork, fork.head) == (session.id, 1, 2)
+
+
+def test_a_file_that_grew_inside_what_was_written_together_is_added(
+    hf: Holdfast, other: Holdfast, tmp_path: Path
+) -> None:
+    told = Transcript()
+    for number in range(6):
+        told.user(f"Said {number}.")
+    list(hf.import_from(told.write(tmp_path / "claude")))
+    (session,) = sessions(hf)
+    whole = json.loads(exported(hf.session(session.id), raw=True))
+    for many in (2, 3, len(whole["messages"])):
+        some = {**whole, "messages": whole["messages"][:many]}
+        report = imported(other, json.dumps(some).encode() + b"\n", tmp_path)
+        assert report.troubles == 0, report.problems
+        assert [one.head for one in sessions(other)] == [many]

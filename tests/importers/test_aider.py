@@ -13,7 +13,7 @@ from holdfast.importers.aider import Aider
 from holdfast.model.message import Message, Record, Text
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.aider_writing import BANNER, EDIT, START, STORY, TOKENS, asked
-from tests.importers.looking import bring, calls_of, parts
+from tests.importers.looking import bring, calls_of, only, parts, words
 
 
 @pytest.fixture
@@ -105,9 +105,9 @@ def test_what_stands_in_a_fence_is_the_reply_s(
 
 
 def test_two_projects_of_the_same_second_are_two_sessions(hf: Holdfast, tmp_path: Path) -> None:
-    for project, words in (("one", "Here."), ("two", "There.")):
+    for project, typed in (("one", "Here."), ("two", "There.")):
         (tmp_path / project).mkdir()
-        (tmp_path / project / ".aider.chat.history.md").write_text(START + asked(words))
+        (tmp_path / project / ".aider.chat.history.md").write_text(START + asked(typed))
     bring(hf, tmp_path / "one", tmp_path / "two")
     assert sorted(said(hf, one.id)[0][1] for one in hf.every_session()) == ["Here.", "There."]
 
@@ -131,3 +131,33 @@ class TestAider(ImporterContract):
         later = STORY.replace("03:04:05", "05:00:00")
         (place / ".aider.chat.history.md").write_text(STORY + later)
         return place / ".aider.chat.history.md"
+
+
+def test_a_beginning_inside_a_fence_of_a_reply_is_the_replys(hf: Holdfast, tmp_path: Path) -> None:
+    quoted = "```\n# aider chat started at 2026-01-02 03:04:06\n\nand so on\n```\nThat is it."
+    told = START + BANNER + asked("Show me.") + f"\n{quoted}\n\n{TOKENS}"
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(told)
+    bring(hf, path)
+    assert words(only(hf))[:2] == ["Show me.", quoted]
+
+
+def test_a_fence_that_nobody_closed_ends_with_the_next_run(hf: Holdfast, tmp_path: Path) -> None:
+    told = START + BANNER + asked("Show me.") + "\n```\nhalf a file\n" + START + BANNER
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(told + asked("Again.") + f"\nHere.\n\n{TOKENS}")
+    bring(hf, path)
+    assert len(list(hf.every_session())) == 2
+
+
+def test_a_history_without_its_blanks_is_read_as_far_as_it_can_be_told(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = START + BANNER + asked("Show me.\nAll of it.") + f"\nHere.\n\n> Quoted.\n\n{TOKENS}"
+    told += asked("More.") + f"\nThere.\n\n{TOKENS}"
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text("\n".join(map(str.rstrip, told.split("\n"))))
+    bring(hf, path)
+    shown = words(only(hf))
+    assert shown[:2] == ["Show me.\nAll of it.", "Here.\n\n> Quoted."]
+    assert [one for one in shown if "Tokens" not in one][2:] == ["More.", "There."]

@@ -235,3 +235,22 @@ class TestDocument(ImporterContract):
 
     def example(self, place: Path) -> Path:
         return story().document(place)
+
+
+def test_a_message_without_a_name_is_a_message(tmp_path: Path) -> None:
+    for form in ("lines", "document"):
+        told = Chat()
+        for number in (1, 2):
+            told.user("", f"Asked {number}.")
+            told.reply(f"r{number}", f"Answered {number}.")
+        for record in told.records:
+            if record.get("id") == "":
+                del record["id"]
+        path = told.write(tmp_path / form)
+        if form == "document":
+            whole = {**told.header, "messages": [r for r in told.records[1:] if "type" in r]}
+            path = path.with_suffix(".json")
+            path.write_text(json.dumps(whole))
+        with holdfast.open(tmp_path / f"{form}.db") as hf:
+            bring(hf, path)
+            assert words(only(hf)) == ["Asked 1.", "Answered 1.", "Asked 2.", "Answered 2."], form

@@ -278,3 +278,12 @@ class TestDatabase(ImporterContract):
     def example(self, place: Path) -> Path:
         (place / "a" / "b").mkdir(parents=True)
         return database(place / "a" / "b", story())
+
+
+def test_messages_whose_session_has_no_row_are_read_and_told(hf: Holdfast, tmp_path: Path) -> None:
+    path = database(tmp_path / "p", story())
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM session")
+    (report,) = bring(hf, path)
+    assert words(only(hf))
+    assert any("it has no row" in one.what and SESSION in one.what for one in report.problems)

@@ -142,7 +142,7 @@ class Carrying:
     async def _append(self, known: Session, new: Sequence[Entry]) -> Session:
         before = list(await load.every_marker(self._store.log, known.id))
         state: Folded | None = fold(before)
-        for key, some in _together(new):
+        for key, some in _together(new, self._entries[known.head - 1].key if known.head else ""):
             drafts: list[Draft] = []
             for entry in some:
                 state = self._folded(state, before) if isinstance(entry.body, Summary) else state
@@ -250,11 +250,17 @@ def _numbers(call: Call) -> tuple[int, ...]:
     return (call.started, call.ended or 0, call.cost or 0, *buckets)
 
 
-def _together(entries: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
-    """Entries as they were appended: those of one key at once, others by the batch."""
+def _together(entries: Sequence[Entry], last: str) -> Iterator[tuple[str, list[Entry]]]:
+    """Entries as they were appended: those of one key at once, others by the batch.
+
+    Where the `last` key before them is theirs too, some of what has it is here already: the rest
+    gets one of its own.
+    """
     for key, group in groupby(entries, key=lambda entry: entry.key):
         some = list(group)
         size = len(some) if key else BATCH
+        if key and key == last and some[0] is entries[0]:
+            key = f"{key}+{some[0].seq}"
         for at in range(0, len(some), size):
             yield key, some[at : at + size]
 

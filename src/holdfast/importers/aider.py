@@ -4,7 +4,8 @@ Rule 1: a run is a session. What the user typed stands in `#### ` lines, what th
         `> ` lines; both end with two spaces. Everything else is the model's.
 Rule 2: quotes and headings of a reply end without them, and what stands in a fence, or in a
         SEARCH/REPLACE block, is the reply's whatever it looks like. A fence that nobody closed ends
-        where only the program can have written.
+        where only the program can have written. Where an editor has taken the blanks away, which
+        the first line of a run shows, every such heading is the user's.
 Rule 3: the file names no messages and tells no times but when a run began, without a zone: it is
         read as UTC, so that it stays the same wherever it is read.
 """
@@ -92,16 +93,16 @@ class Reading:
                 text = _decoded(as_utf8(line.data))
             if text is None or line.fault:
                 continue
-            if start := START.match(text):
+            start = run.starts(text) if run else START.match(text)
+            if start:
                 yield from run.close() if run else ()
                 run = Run(self._named(start[1]), milliseconds(f"{start[1]}+00:00"))
                 yield Begun(native=run.native, created=run.created, directory=self._directory)
-            elif run:
-                yield from run.feed(text, line.number)
-            elif text.strip():
+            elif not run and text.strip():
                 run = Run(f"without a beginning {_print(text)}", 0)
                 yield Problem("a run whose beginning is missing", line.number)
                 yield Begun(native=run.native, directory=self._directory)
+            if run and (not start or start.string != text):
                 yield from run.feed(text, line.number)
         yield from run.close() if run else ()
 
@@ -119,6 +120,8 @@ class Run:
         self._mode = "banner"
         self._torn = False
         """Whether the console's last line goes on in the next."""
+        self._trimmed = False
+        """Whether an editor has taken the blanks at the ends of lines away."""
         self._fence = Fence()
         self._lines: list[str] = []
         self._first = 0
@@ -126,6 +129,21 @@ class Run:
         self._said = 0
         self._calls = 0
         self._model = ""
+
+    def starts(self, text: str) -> re.Match[str] | None:
+        """The beginning of the next run; inside a fence it is one once the console has spoken."""
+        if not self._inside:
+            return START.match(text)
+        last = next((n for n, one in enumerate(reversed(self._lines), 1) if one.strip()), 0)
+        start = START.match(self._lines[-last]) if last and text.startswith("> ") else None
+        if start:
+            del self._lines[-last:]
+        return start
+
+    @property
+    def _inside(self) -> bool:
+        """Whether the next line stands in a fence of a reply."""
+        return self._mode == "reply" and self._fence.open
 
     def feed(self, text: str, number: int) -> Iterator[Told]:
         """What is finished by one more line."""
@@ -143,20 +161,28 @@ class Run:
 
     def _what(self, text: str) -> tuple[str, str | None]:
         """Whose a line is, and its words; None where it only parts two others."""
-        inside = self._mode == "reply" and self._fence.open
+        inside = self._inside
         console = "banner" if self._mode == "banner" else "console"
-        if _is_users(text) and (self._blank or self._mode == "user"):
+        if self._mode == "banner" and not self._lines and text.startswith("> "):
+            self._trimmed = not text.endswith(" ") and "aider" in text.lower()
+        if self._ends(text) and text.startswith("#### ") and (self._blank or self._mode == "user"):
             self._torn = False
             return "user", text[5:].removesuffix("  ")
         if self._mode == "reply":
-            shown = _is_consoles(text) and (not inside or (self._blank and _PROGRAM.match(text)))
+            shown = text.startswith("> ") and self._ends(text)
+            if inside or self._trimmed:
+                shown = shown and self._blank and bool(_PROGRAM.match(text))
             return (console, text[2:].rstrip()) if shown else ("reply", text)
         if text.startswith("> ") or self._torn:
-            self._torn = not text.endswith("  ")
+            self._torn = not self._ends(text)
             return console, text.removeprefix("> ").rstrip()
         if not text.strip():
             return self._mode, None
         return "reply", text
+
+    def _ends(self, text: str) -> bool:
+        """Whether a line ends as the program ends those that are not the model's."""
+        return self._trimmed or text.endswith("  ")
 
     def _used(self, words: str) -> Iterator[Told]:
         """What a line of the console tells of the model and its use."""
@@ -249,14 +275,6 @@ def directory(path: str) -> str:
 
 def _print(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-
-
-def _is_users(text: str) -> bool:
-    return text.startswith("####") and text.endswith("  ") and text[4:5] == " "
-
-
-def _is_consoles(text: str) -> bool:
-    return text.startswith("> ") and text.endswith("  ")
 
 
 def _number(text: str | None) -> int:

@@ -49,6 +49,7 @@ class Reading:
         self._title = ""
         self._time = 0
         self._strange: set[str] = set()
+        self._nameless: dict[int, int] = {}
 
     def told(self) -> Iterator[Told]:
         """Everything that stands in it."""
@@ -115,7 +116,7 @@ class Reading:
         elif type(found.fields.get("$set")) is dict:
             yield whole(AGENT, "$set", found)
             yield from self._set(found.table("$set"), found.line)
-        elif found.text("id"):
+        elif found.text("id") or _kind(found) in SPOKEN:
             yield from self._message(found)
         elif found.text("sessionId"):
             yield from self._begin(found.fields)
@@ -132,7 +133,7 @@ class Reading:
             founds = [
                 Found(line, wire.encode(one), one) for one in messages if type(one) is dict
             ]  # fmt: skip
-            spoken = [one for one in founds if _kind(one) in SPOKEN]
+            spoken = [self._named(one) for one in founds if _kind(one) in SPOKEN]
             yield from self._thread.replace(spoken, self._time)
 
     def _metadata(self, fields: dict[str, Any]) -> None:
@@ -144,11 +145,19 @@ class Reading:
         yield from self._begin({})
         self._time = milliseconds(found.fields.get("timestamp")) or self._time
         if kind in SPOKEN:
-            yield from self._thread.add(found)
+            yield from self._thread.add(self._named(found))
         elif kind in SHOWN:
             yield whole(AGENT, kind, found)
         else:
             yield from self._unknown(found, kind)
+
+    def _named(self, found: Found) -> Found:
+        """A message with a name: where it has none, by its line and its place among those there."""
+        if found.text("id"):
+            return found
+        self._nameless[found.line] = number = self._nameless.get(found.line, 0) + 1
+        name = f"line {found.line}#{number}" if number > 1 else f"line {found.line}"
+        return Found(found.line, found.data, {**found.fields, "id": name})
 
     def _unknown(self, found: Found, kind: str) -> Iterator[Told]:
         if kind not in self._strange:

@@ -83,6 +83,8 @@ class Database:
     def __init__(self, place: str, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._steps = 0
+        self._lone: list[str] = []
+        """Sessions of which there are only messages."""
         log = f"{place}-wal"
         size = os.path.getsize(place) + (os.path.getsize(log) if os.path.exists(log) else 0)
         self._missing = _mended(place)
@@ -135,15 +137,16 @@ class Database:
         ]
         for row in sorted(found, key=lambda row: (_number(row.get("time_created", "")), row["id"])):
             yield _session(row)
-        if self._rows.damaged("session") and self._has("message", "session_id"):
+        if self._has("message", "session_id"):
             known = {row["id"] for row in found}
-            for id in self._rows.owners("message", "session_id"):
-                if id not in known:
-                    yield _session({"id": id})
+            self._lone = sorted({*self._rows.owners("message", "session_id")} - known)
+            yield from (_session({"id": id}) for id in self._lone)
 
     def damage(self) -> Iterator[Problem]:
         """What has turned out to be damaged."""
         yield from self._rows.told()
+        for id in self._lone:
+            yield Problem(f"there are messages of session {id[:100]!r}, but it has no row")
 
     def messages(self, session: str) -> Iterator[Held | Problem | Kept]:
         """The messages of a session, in their order."""

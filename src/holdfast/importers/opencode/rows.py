@@ -66,7 +66,13 @@ class Rows:
     def owners(self, table: str, key: str) -> list[str]:
         """What the rows of a table belong to, each once."""
         if table not in self._reached:
-            self._reached[table] = self._numbers(table, key)
+            try:
+                found = self._run(f'SELECT CAST("{key}" AS BLOB) FROM {table}')
+                return [
+                    (owner or b"").decode("utf-8", "replace") for owner in {one for (one,) in found}
+                ]
+            except apsw.CorruptError:
+                self._reached[table] = self._numbers(table, key)
         return [owner.decode("utf-8", "replace") for owner in self._reached[table]]
 
     def _one(self, query: str, number: int) -> list[tuple[bytes | None, ...]]:
