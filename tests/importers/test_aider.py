@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.importers.aider import Aider
 from holdfast.model.message import Message, Record, Text
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.aider_writing import BANNER, EDIT, START, STORY, TOKENS, asked
 from tests.importers.looking import bring, calls_of, only, parts, words
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def brought(hf: Holdfast, tmp_path: Path, text: str) -> list[list[tuple[str, str]]]:

@@ -17,12 +17,6 @@ from tests.importers.looking import bring, only, words
 from tests.importers.writing import SESSION, Transcript, call, text
 
 
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
-
-
 @pytest.fixture(params=["file", "memory"])
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Holdfast]:
     where = "memory:" if request.param == "memory" else tmp_path / "other.db"

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import holdfast
 from holdfast.engine.doors import Holdfast
 from tests.importers.aider_writing import BANNER, START, TOKENS, asked
 from tests.importers.looking import bring, calls_of, only, words
 from tests.importers.writing import Transcript, text
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def branch(end: str, many: int) -> Transcript:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.importers.claude_code import ClaudeCode
 from holdfast.model.log import Clear, Summary
@@ -15,12 +13,6 @@ from holdfast.model.message import Message, Subtask, Text, ToolResult
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.looking import bring, only, parts, said, words
 from tests.importers.writing import MODEL, SESSION, Transcript, call, story, text
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def test_a_subagent_is_a_session_that_its_parent_names(hf: Holdfast, tmp_path: Path) -> None:

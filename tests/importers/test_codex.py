@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,6 @@ from holdfast.testing.contracts import ImporterContract
 from tests.exporters.carried import exported
 from tests.importers.looking import bring, calls_of, log, only, parts, words
 from tests.importers.rollouts import CONTEXT, MODEL, THREAD, Rollout, said, story, thought
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 class TestContract(ImporterContract):

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.model.log import Summary
 from tests.importers.looking import bring, only, words
 from tests.importers.rollouts import CONTEXT, MODEL, Rollout, said, sealed
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def seen(hf: Holdfast, told: Rollout, place: Path) -> list[str]:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.model.reply import Usage
 from tests.importers.looking import bring, calls_of, only
 from tests.importers.rollouts import MODEL, THREAD, Rollout, tokens
 
 FORK = "019f5ccd-3d12-7ee2-b82d-f7e03a3a0005"
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def talk(thread: str = THREAD, **meta: object) -> Rollout:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.importers.copilot_cli import CopilotCli
 from holdfast.model.log import Summary
@@ -15,12 +11,6 @@ from holdfast.model.message import Reasoning, Record, Subtask, Text, ToolResult
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.copilot_writing import MODEL, Story
 from tests.importers.looking import bring, calls_of, only, parts, words
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def test_replies_tools_and_thoughts(hf: Holdfast, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -21,12 +20,6 @@ from tests.importers.looking import bring, only, words
 from tests.importers.writing import Transcript, story
 
 MARK = b"\xef\xbb\xbf"
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def chat() -> gemini_writing.Chat:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import holdfast
 from holdfast.engine.doors import Holdfast
@@ -17,12 +14,6 @@ from holdfast.model.reply import Usage
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.gemini_writing import MODEL, Chat, call, snapshot, story
 from tests.importers.looking import bring, calls_of, log, only, parts, said, words
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:

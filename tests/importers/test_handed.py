@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ MORE = {
                     "content": [{"type": "input_text", "text": "And the wall?"}]},
     },
 }  # fmt: skip
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def handed(hf: Holdfast, to: str, home: Path) -> tuple[BlockingSession, Path]:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -19,12 +18,6 @@ from holdfast.model.log import Notes, Records, Rewind
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall
 from tests.importers.looking import bring, calls_of, log, only, parts, said, words
 from tests.importers.writing import MODEL, SESSION, Transcript, call, story, text
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:

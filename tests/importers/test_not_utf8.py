@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import holdfast
 from holdfast.engine.doors import Holdfast
@@ -16,12 +13,6 @@ from tests.importers.writing import Transcript
 TEXT = "Schließe das Café – “bald” 漢字."
 WESTERN = {"ß": b"\xdf", "é": b"\xe9", "–": b"\x96", "“": b"\x93", "”": b"\x94"}
 """The letters of it that Windows-1252 has, as one byte each."""
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def written(directory: Path) -> dict[str, Path]:

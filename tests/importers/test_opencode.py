@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import holdfast
 from holdfast.engine.doors import Holdfast
@@ -25,12 +22,6 @@ from tests.importers.opencode_writing import (
     story,
     thought,
 )
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:

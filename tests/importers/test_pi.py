@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.importers.pi import Pi
 from holdfast.model.log import Rewind, Summary
@@ -17,12 +15,6 @@ from holdfast.model.message import Media, Reasoning, Record, SummaryText, Text, 
 from holdfast.testing.contracts import ImporterContract
 from tests.importers.looking import bring, calls_of, only, parts, words
 from tests.importers.pi_writing import MODEL, PIXEL, Story, call, text
-
-
-@pytest.fixture
-def hf(tmp_path: Path) -> Iterator[Holdfast]:
-    with holdfast.open(tmp_path / "store.db") as opened:
-        yield opened
 
 
 def test_what_hangs_elsewhere_is_a_rewind(hf: Holdfast, tmp_path: Path) -> None:
