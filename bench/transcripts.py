@@ -1,8 +1,8 @@
 """Many transcripts of Claude Code and Codex, made of a few real ones: each time with other words.
 
-Every copy of a recorded file has ids of its own, so that nothing in it is known from another, and
-some of its words are other words, so that an index grows as it would. What is made is the same each
-time, and kept in a folder.
+Every copy of a recorded file has ids and days of its own, so that nothing in it is known from
+another, and some of its words are other words, so that an index grows as it would. What is made is
+the same each time, and kept in a folder.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import date, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ _ID = re.compile(
 )
 _NAMES = ("sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid", "leafUuid")
 """Fields that hold ids, whatever these look like."""
+_DAY = re.compile(r"\b2\d{3}-[01]\d-[0-3]\d(?=T\d\d)")
+"""A call of a model that has no id is known by its time."""
 _WORD = re.compile(r'(?<!["\w])[a-z]{5,}(?!["\w])')
 _PROSE = 40
 """Texts that are longer, and have blanks, are somebody's words."""
@@ -99,8 +102,14 @@ class Copy:
         return self.ids(text).encode() + b"\n"
 
     def ids(self, text: str) -> str:
-        """The text with the ids of this copy."""
-        return _ID.sub(lambda found: self._id(found[0]), text)
+        """The text with the ids and days of this copy."""
+        return _DAY.sub(self._later, _ID.sub(lambda found: self._id(found[0]), text))
+
+    def _later(self, found: re.Match[str]) -> str:
+        try:
+            return str(date.fromisoformat(found[0]) + timedelta(self._number))
+        except ValueError:
+            return found[0]
 
     def _id(self, id: str) -> str:
         digits = blake2b(f"{self._number} {id}".encode(), digest_size=32).hexdigest()

@@ -27,6 +27,8 @@ from holdfast.model.brought import Ready
 from holdfast.model.origin import Imported
 from holdfast.model.store import Changes
 from holdfast.stores import waiting
+from holdfast.stores.sql.database import Row
+from holdfast.stores.sql.places import ORDINAL_BITS, SEQ_BITS
 from tests.importers.writing import Transcript, call, story, text
 
 SECRET = "hunter2-hunter2-hunter2"
@@ -36,6 +38,13 @@ TABLES = {
     "search_docsize": "id, sz",
 }  # fmt: skip
 """All that there is, but for the ids of entries, which are new each time."""
+NUMBERED = {
+    "sessions": {0: 0, 2: 0}, "keys": {0: 0}, "calls": {1: 0}, "origins": {1: 0},
+    "sources": {0: 0}, "entries": {0: SEQ_BITS}, "markers": {0: SEQ_BITS},
+    "parts": {0: SEQ_BITS + ORDINAL_BITS}, "search_docsize": {0: SEQ_BITS + ORDINAL_BITS},
+    "words": {1: SEQ_BITS + ORDINAL_BITS},
+}  # fmt: skip
+"""Which columns hold the number of a session, and behind how many bits."""
 
 
 class Watched(Child):
@@ -101,7 +110,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Sessions of which two begin alike, one goes on in a second file and one is long."""
+    """Sessions of which two begin alike, the second with a subagent, and one is long."""
     folder, told = tmp_path / "files", Transcript()
     for number in range(8):
         told = Transcript(f"{number:08d}-1111-4222-8333-444455556666")
@@ -116,6 +125,10 @@ def files(tmp_path: Path) -> Path:
         record["sessionId"] = "99999999-1111-4222-8333-444455556666"
     told.user("Another way.")
     told.write(folder, name="99999999-1111-4222-8333-444455556666.jsonl")
+    agent = Transcript("99999999-1111-4222-8333-444455556666")
+    agent.user("Look at it.", isSidechain=True, agentId="a1")
+    agent.reply("msg_a1", text("I have."), isSidechain=True, agentId="a1")
+    agent.write(folder / agent.session / "subagents", name="agent-a1.jsonl")
     (folder / "damaged.jsonl").write_bytes(story().lines[2] + b"{half\n" + story().lines[3])
     return folder
 
@@ -136,7 +149,7 @@ def imported(files: Path, store: Path) -> list[Imported]:
 
 
 def stored(path: Path) -> dict[str, list[Any]]:
-    """Every row, and every word of the index."""
+    """Every row, and every word of the index; sessions have the numbers of their ids in order."""
     connection = apsw.Connection(str(path))
     found = {
         table: connection.execute(f"SELECT {columns} FROM {table}").fetchall()
@@ -144,8 +157,19 @@ def stored(path: Path) -> dict[str, list[Any]]:
     }
     connection.execute("CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, search, instance)")
     found["words"] = connection.execute("SELECT * FROM temp.v").fetchall()
+    ids = connection.execute("SELECT n FROM sessions ORDER BY id").fetchall()
     connection.close()
+    now = {number: place for place, (number,) in enumerate(ids, 1)} | {None: None}
+    for table, columns in NUMBERED.items():
+        for column, bits in columns.items():
+            found[table] = [renumbered(row, column, bits, now) for row in found[table]]
     return {table: sorted(rows, key=repr) for table, rows in found.items()}
+
+
+def renumbered(row: Row, column: int, bits: int, now: dict[int | None, Any]) -> Row:
+    old = row[column]
+    new = now[old] if old is None else now[old >> bits] << bits | old & (1 << bits) - 1
+    return *row[:column], new, *row[column + 1 :]
 
 
 def test_with_workers_the_same_is_stored(
@@ -223,15 +247,14 @@ def test_what_somebody_else_brings_meanwhile_is_not_there_twice(
 ) -> None:
     """All was looked at, and nothing of it was known: then another import is faster."""
     with holdfast.open(tmp_path / "ours.db") as hf:
-        takes = readied.Readied.takes
+        take = readied.Readied.take
 
-        async def slow(self: readied.Readied, *told: Any) -> bool:
-            taken = await takes(self, *told)
+        async def slow(self: readied.Readied, *told: Any) -> None:
+            await take(self, *told)
             if len(self._given) == 3:  # pyright: ignore[reportPrivateUsage]
                 plainly(files, tmp_path / "ours.db", monkeypatch)
-            return taken
 
-        monkeypatch.setattr(readied.Readied, "takes", slow)
+        monkeypatch.setattr(readied.Readied, "take", slow)
         list(hf.import_from(files))
     plainly(files, tmp_path / "plain.db", monkeypatch)
     assert stored(tmp_path / "ours.db")["parts"] == stored(tmp_path / "plain.db")["parts"]

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from holdfast.model import wire
 from holdfast.model.log import Body, Checkpoint, Context, Pin, Rewind, Summary
 from holdfast.model.message import (
     Media,
@@ -48,7 +49,7 @@ def _lines(*texts: str) -> str:
 def _call(part: ToolCall) -> str:
     """The name, and what stands in the input: read as JSON, an escaped line break parts words."""
     try:
-        found = _leaves(json.loads(part.input))
+        found = _leaves(wire.value(part.input))
         return _lines(part.name, *found)
     except (ValueError, RecursionError):
         return _lines(part.name, part.input)

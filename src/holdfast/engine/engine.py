@@ -13,7 +13,8 @@ from holdfast.engine import load
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.finding import Source, find, left_aside, usual
-from holdfast.engine.importing import Reading, run
+from holdfast.engine.importing import Reading
+from holdfast.engine.intake import run
 from holdfast.engine.placing import placing
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import OpenSession

@@ -1,35 +1,29 @@
-"""Importing: having transcripts read, and writing what they tell.
+"""Importing one source: having it read, and writing what it tells.
 
 Rule 1: a source that looks as it did when it was last imported is not read again.
-Rule 2: one that fails hinders no other; what was written of it stays, and is not written twice.
-Rule 3: a session that belongs to another is imported after it where names tell; where they do not,
-        it belongs to it once that is here.
-Rule 4: a copy that was handed over is imported after everything else: its session may come yet.
+Rule 2: what was written of one that fails stays, and is not written twice.
+Rule 3: a session may belong to one that is not here yet: it does once that comes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.bringing import bring
 from holdfast.engine.carrying import carry
-from holdfast.engine.copies import Copies, TooEarly
+from holdfast.engine.copies import TooEarly
 from holdfast.engine.finding import Source
 from holdfast.engine.identity import session_id
 from holdfast.engine.ingest import Ingest
 from holdfast.engine.material import Bounds, FileMaterial
 from holdfast.engine.plugins import importer
-from holdfast.engine.readied import Readied
-from holdfast.engine.workers import Workers, workers
-from holdfast.errors import Conflict, HoldfastError, Misuse, Unsafe
+from holdfast.errors import Conflict, Misuse, Unsafe
 from holdfast.files import Root
-from holdfast.model.brought import Brought, Ready
+from holdfast.model.brought import Brought
 from holdfast.model.brought import Source as Whole
 from holdfast.model.log import Session
 from holdfast.model.origin import MOST_PROBLEMS, Imported, Origin
@@ -61,9 +55,6 @@ RESTED = 10.0
 WRITTEN = 1.0
 """A document that was not written for so long is not being rewritten just now, in seconds."""
 
-DOWN = "ses_"
-"""How names begin that count down: the session that another belongs to sorts behind it."""
-
 GROWING = "growing"
 """How a source looks of which not all was imported: no file looks so."""
 
@@ -86,14 +77,15 @@ class Importing:
         bounds: Bounds | None = None,
         reader: Importer | None = None,
         reading: Reading | None = None,
+        *,
+        waits: bool = False,
     ) -> None:
+        """With `waits`, a copy whose session is not here is TooEarly, and nothing is done."""
         self._engine, self._source, self._bounds = engine, source, bounds
         self._reading = reading or _untold
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
-        self.waits = False
-        """Whether a copy whose session is not here is too early: TooEarly, and nothing is done."""
-        self._careful = False
+        self._waits, self._careful = waits, False
         self._before: tuple[Origin, ...] = ()
 
     async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
@@ -107,7 +99,7 @@ class Importing:
         try:
             root = Root(source.root)
         except (OSError, Unsafe) as why:
-            return _trouble(report, Problem(f"cannot be read: {why}"))
+            return trouble(report, Problem(f"cannot be read: {why}"))
         met: Counter[str] = Counter()
         while True:
             with closing(FileMaterial(root, source.name, self._bounds)) as self.material:
@@ -169,7 +161,7 @@ class Importing:
             if known and not begun.grown:
                 report.copy_of = begun.copy_of
                 return None
-            if self.waits and not known:
+            if self._waits and not known:
                 raise TooEarly
         if begun.native not in sessions:
             for one in sessions.values():
@@ -192,7 +184,7 @@ class Importing:
         try:
             return [await carry(self._engine, item.session, report)]
         except Misuse as why:
-            _trouble(report, Problem(str(why), item.line))
+            trouble(report, Problem(str(why), item.line))
             return []
 
     async def _shared(self, begun: Begun) -> int:
@@ -226,12 +218,12 @@ def _read(reader: Importer, material: FileMaterial, report: Imported) -> Iterato
         yield from reader.read(material)
     except Exception as broken:
         what = f"the importer broke off here ({type(broken).__name__}: {broken}): report it"
-        _trouble(report, Problem(what))
+        trouble(report, Problem(what))
 
 
 async def _give(item: Told, session: Ingest | None, report: Imported) -> None:
     if isinstance(item, Problem):
-        _trouble(report, item)
+        trouble(report, item)
         return
     if session is not None and session.handed(item):
         return
@@ -275,106 +267,12 @@ def _ended(report: Imported) -> Imported:
         report.kept = {}
     elif not report.sessions and report.kept:
         nothing = "it holds no conversation: nothing of it was imported"
-        _trouble(report, Problem(nothing, severity="notice"))
+        trouble(report, Problem(nothing, severity="notice"))
     return report
 
 
-def _trouble(report: Imported, problem: Problem) -> Imported:
+def trouble(report: Imported, problem: Problem) -> Imported:
     report.troubles += 1
     if len(report.problems) < MOST_PROBLEMS:
         report.problems = (*report.problems, problem)
     return report
-
-
-def in_order(sources: Iterable[Source]) -> list[Source]:
-    """The order of importing: what belongs to another session lies deeper, or only tells of it."""
-
-    def key(source: Source) -> tuple[bool, int, list[int]]:
-        name = PurePosixPath(source.path)
-        behind = name.name.startswith("agent-") or name.name.endswith("_index.jsonl")
-        sign = -1 if name.name.startswith(DOWN) else 1
-        return behind, len(name.parts), [sign * ord(letter) for letter in source.path]
-
-    return sorted(sources, key=key)
-
-
-async def _alone(
-    engine: Engine,
-    source: Source,
-    fresh: bool = False,
-    again: bool = False,
-    reading: Reading | None = None,
-    *,
-    waits: bool = False,
-) -> Imported:
-    """Import one source; why it cannot be, where it cannot."""
-    importing = Importing(engine, source, reading=reading)
-    importing.waits = waits
-    try:
-        return await importing.run(again=again, fresh=fresh)
-    except HoldfastError as error:
-        report = Imported(path=source.path, importer=source.importer, size=source.size)
-        return _trouble(report, Problem(str(error)))
-
-
-async def run(
-    engine: Engine,
-    sources: Iterable[Source],
-    *,
-    fresh: bool = False,
-    again: bool = False,
-    reading: Reading | None = None,
-) -> AsyncIterator[Imported]:
-    """Import these sources, one after the other; what each has brought.
-
-    Where much is new, workers read it beside us, and a few sources are written together.
-    """
-    wanted = in_order(one for one in sources if not one.why)
-    beside = None if fresh or again else await workers(engine, wanted)
-    alone = Copies(lambda source, waits: _alone(engine, source, fresh, again, reading, waits=waits))
-    try:
-        async for report in _first(engine, wanted, beside, alone):
-            yield report
-        async for report in alone.rest():
-            yield report
-    finally:
-        if beside:
-            beside.close()
-
-
-async def _first(
-    engine: Engine, wanted: list[Source], beside: Workers | None, alone: Copies
-) -> AsyncIterator[Imported]:
-    """Import all that need not wait."""
-    together = Readied(engine)
-    for source in wanted:
-        ready = await _ready(engine, beside, source) if beside else None
-        if ready and await together.takes(source, ready):
-            if together.enough:
-                async for report in _written(engine, together):
-                    yield report
-            continue
-        async for report in _written(engine, together):
-            yield report
-        async for report in alone.tried(source):
-            yield report
-    async for report in _written(engine, together):
-        yield report
-
-
-async def _ready(engine: Engine, beside: Workers, source: Source) -> Ready | None:
-    """What a worker has made of a source."""
-    if beside.ending(source.path):
-        await engine.store.search.catch_up(0)  # of what waits to be indexed, only that
-    return await engine.aside(partial(beside.take, source.path))
-
-
-async def _written(engine: Engine, together: Readied) -> AsyncIterator[Imported]:
-    """Write what was made ready; where that cannot be, read it here, source by source."""
-    given = together.given()
-    try:
-        reports = await together.write(given)
-    except HoldfastError:
-        reports = [await _alone(engine, one.source) for one in given]
-    for report in reports:
-        yield report

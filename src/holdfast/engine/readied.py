@@ -1,7 +1,8 @@
 """What workers have made ready, written some sources at a time: each commit waits for the disk.
 
 Of what is made ready nothing may be known, neither here nor by what is written with it: a session,
-or another that begins in the same way. Otherwise its source is read again.
+or another that begins in the same way. Otherwise its source is set aside, to be read again where
+all before it is written.
 """
 
 from __future__ import annotations
@@ -31,27 +32,33 @@ class Given(Struct, frozen=True):
 
 
 class Readied:
-    """The sources that are written together next."""
+    """The sources that are written together next, and those that are set aside until then."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._begin()
+
+    def _begin(self) -> None:
         self._given: list[Given] = []
+        self._aside: list[Source] = []
         self._known: set[tuple[str, ...] | bytes] = set()
+        self._size = 0
 
     @property
     def enough(self) -> bool:
         """Whether it is time to write them."""
-        return sum([one.source.size for one in self._given]) >= ENOUGH
+        return self._size >= ENOUGH
 
-    async def takes(self, source: Source, ready: Ready) -> bool:
-        """Take what a source brings, where nothing of it is known."""
+    async def take(self, source: Source, ready: Ready) -> None:
+        """Take what a source brings, or set the source aside where something of it is known."""
         origins = [one.origin for one in ready.brought if one.origin]
         if any([await self._knows(one) for one in origins]):
-            return False
-        self._given.append(Given(source, ready))
+            self._aside.append(source)
+        else:
+            self._given.append(Given(source, ready))
         for one in origins:
             self._known |= {(one.agent, one.native), one.opening}
-        return True
+        self._size += source.size
 
     async def _knows(self, origin: Origin) -> bool:
         if {(origin.agent, origin.native), origin.opening} & self._known:
@@ -60,11 +67,11 @@ class Readied:
         known = await imports.origin(origin.agent, origin.native)
         return bool(known or await imports.alike(origin.opening))
 
-    def given(self) -> list[Given]:
-        """All that was taken; from here on none of it is."""
-        given, self._given = self._given, []
-        self._known = set()
-        return given
+    def taken(self) -> tuple[list[Given], list[Source]]:
+        """What is to be written, and what was set aside; from here on there is none of either."""
+        taken = self._given, self._aside
+        self._begin()
+        return taken
 
     async def write(self, given: list[Given]) -> list[Imported]:
         """Write it in one transaction; what each source has brought."""

@@ -8,12 +8,13 @@ Rule 3: every new field has a default and no field changes its type, so old rows
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from typing import Any, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from holdfast.model import wire
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
@@ -209,7 +210,7 @@ def _kept(part: Part) -> bool:
 def fields(input: str) -> dict[str, Any]:
     """The fields of a call's input; none where the model wrote no JSON object."""
     try:
-        found: Any = json.loads(input)
+        found: Any = wire.value(input)
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

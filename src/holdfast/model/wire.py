@@ -18,6 +18,7 @@ import msgspec
 T = TypeVar("T")
 
 _encoder = msgspec.json.Encoder()
+_anything = msgspec.json.Decoder()
 
 
 def encode(value: object) -> bytes:
@@ -57,6 +58,17 @@ def _decode_surrogates(data: bytes, type: type[T], refused: Exception) -> T:
 @cache
 def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(type)
+
+
+def value(text: str) -> Any:
+    """What a text is as JSON; ValueError or RecursionError where it is none.
+
+    As `json.loads` has it, which also reads what only Python writes, and several times as fast.
+    """
+    try:
+        return _anything.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return json.loads(text)
 
 
 def digest(data: bytes) -> bytes:

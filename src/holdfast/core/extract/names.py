@@ -9,12 +9,12 @@ Rule 3: all is read once, and each distinct word looked at once: the time is lin
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 from holdfast.core.secrets import mask
+from holdfast.model import wire
 
 SHORTEST: Final = 6
 LONGEST: Final = 120
@@ -99,8 +99,7 @@ def _runs(text: str) -> set[str]:
 def values(given: str) -> str:
     """What stands in the input of a tool, without the names of its fields: a model knows those."""
     try:
-        found = json.loads(given)
-        return "\n".join(_leaves(found))
+        return "\n".join(_leaves(wire.value(given)))
     except (ValueError, RecursionError):
         return given
 

@@ -24,6 +24,8 @@ _PATH = re.compile(
     r"(?:[\w.@+-]+[\\/])*[\w.@+-]*[\w)]\.(?:" + _ENDINGS + r")(?![\w-]|\.\w)"
     r"|(?<![\w/.@:<-])(?:~/|\.{1,2}/|/)(?:[\w.@+-]+/)+[\w.@+-]*"
 )  # fmt: skip
+_ENDED = re.compile(rf"\.(?:{_ENDINGS})(?![\w-]|\.\w)")
+"""What has neither this nor a slash has no path."""
 _RUN = re.compile(r"[\w.@+\-/\\~:)]{3,}")
 """Signs that stand in paths; whatever is between two runs of them is in none."""
 COMMON = 200
@@ -60,6 +62,8 @@ def paths(text: str) -> Iterator[str]:
 
 def _in_word(word: str) -> tuple[str, ...]:
     """The paths between two blanks."""
+    if "/" not in word and not _ENDED.search(word):
+        return ()
     return tuple([
         path for run in _RUN.finditer(word) for found in _PATH.finditer(word, *run.span())
         if not _BRAND.match(path := found[0].rstrip(".")) and not _inside_pattern(word, found)
