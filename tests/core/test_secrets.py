@@ -81,7 +81,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert mask(text) == text
 
 
-NAMED = ("password", "API_KEY", "api-key", "private_key", "key", "tokens", "credentials", "=", ": ",
+NAMED = ("password", "passwd", "API_KEY", "api-key", "private_key", "key", "tokens", "credentials", "=", ": ",
          "abcdefgh1", "'", " ", "_", "\n", "İ", "[secret]", "(", "x")  # fmt: skip
 
 

@@ -16,8 +16,10 @@ TEXT = st.text(st.characters(), max_size=8).map(json.dumps)
 ODD = st.sampled_from(['"\\ud800"', '"\ud800"', "NaN", "-Infinity", "1e999", '"\x01"', "[1,]", "{"])
 DOCUMENT = st.recursive(
     NUMBER | TEXT | ODD | st.sampled_from(["true", "null", " 1 ", ""]),
-    lambda inner: st.lists(inner, max_size=3).map(lambda many: f"[{', '.join(many)}]")
-    | st.tuples(TEXT, inner).map(lambda pair: f'{{"a": 0, {pair[0]}: {pair[1]}, "a": 1}}'),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda many: f"[{', '.join(many)}]")
+        | st.tuples(TEXT, inner).map(lambda pair: f'{{"a": 0, {pair[0]}: {pair[1]}, "a": 1}}')
+    ),
     max_leaves=6,
 )
 

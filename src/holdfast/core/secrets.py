@@ -86,8 +86,9 @@ _NAMED = re.compile(
     # Not what `mask` wrote, nor an expression in a program.
     rf"(?!\[secret\]){_VALUE},}}+(?![(\[{{])"
 )
-_NAMES = ("passwd", "password", "pwd", "secret", "token", "key", "credential")
-_GIVEN = re.compile(rf"s?{_BETWEEN}{_VALUE}}}")
+_NAMES = {"passw": "(?:or)?d", "pwd": "", "secret": "", "token": "", "key": "", "credential": "s?"}
+"""How names for secrets begin, and how they end."""
+_GIVEN = {name: re.compile(f"{end}{_BETWEEN}{_VALUE}}}") for name, end in _NAMES.items()}
 _KEY = re.compile(r"(?:api|access|private)[_-]?key\Z")
 
 
@@ -117,11 +118,11 @@ def _unnamed(text: str, folded: str) -> str:
 
 def _given(folded: str) -> Iterator[int]:
     """Where names for secrets begin that something follows which may be a value."""
-    for name in _NAMES:
+    for name, given in _GIVEN.items():
         at = folded.find(name)
         while at >= 0:
             end = at + len(name)
-            if _GIVEN.match(folded, end):
+            if given.match(folded, end):
                 key = _KEY.search(folded, max(at - len("private_"), 0), end)
                 yield key.start() if key else at
             at = folded.find(name, end)

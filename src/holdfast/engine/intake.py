@@ -98,12 +98,12 @@ async def _first(
         if ready:
             await together.take(source, ready)
         if together.enough or not ready:
-            async for report in _written(engine, together, alone):
+            async for report in _written(together, alone):
                 yield report
         if not ready:
             async for report in alone.tried(source):
                 yield report
-    async for report in _written(engine, together, alone):
+    async for report in _written(together, alone):
         yield report
 
 
@@ -114,13 +114,13 @@ async def _ready(engine: Engine, beside: Workers, source: Source) -> Ready | Non
     return await engine.aside(partial(beside.take, source.path))
 
 
-async def _written(engine: Engine, together: Readied, alone: Copies) -> AsyncIterator[Imported]:
+async def _written(together: Readied, alone: Copies) -> AsyncIterator[Imported]:
     """Write what was made ready, or read it here where that cannot be; then what was set aside."""
     given, aside = together.taken()
     try:
         reports = await together.write(given)
     except HoldfastError:
-        reports, aside = [], [*(one.source for one in given), *aside]
+        reports, aside = [], in_order([*(one.source for one in given), *aside])
     for source in aside:
         reports += [report async for report in alone.tried(source)]
     for report in sorted(reports, key=lambda one: _place(one.path)):
