@@ -81,8 +81,10 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert mask(text) == text
 
 
-NAMED = ("password", "passwd", "API_KEY", "api-key", "private_key", "key", "tokens", "credentials", "=", ": ",
-         "abcdefgh1", "'", " ", "_", "\n", "İ", "[secret]", "(", "x")  # fmt: skip
+NAMED = (
+    "password", "passwd", "API_KEY", "api-key", "private_key", "key", "tokens", "credentials", "=",
+    ": ", "abcdefgh1", "'", " ", "_", "\n", "İ", "[secret]", "(", "x",
+)  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(NAMED), max_size=12).map("".join))
