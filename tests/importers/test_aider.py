@@ -153,3 +153,15 @@ def test_a_history_without_its_blanks_is_read_as_far_as_it_can_be_told(
     shown = words(only(hf))
     assert shown[:2] == ["Show me.\nAll of it.", "Here.\n\n> Quoted."]
     assert [one for one in shown if "Tokens" not in one][2:] == ["More.", "There."]
+
+
+@pytest.mark.parametrize("blanks", [True, False])
+def test_a_question_of_several_lines_on_the_command_line_is_the_banners(
+    hf: Holdfast, tmp_path: Path, blanks: bool
+) -> None:
+    command = "> aider --message Say when.\n\nWrite it\ndown. notes.txt  \n"
+    told = f"{START}{command}{BANNER}{asked('Say when.')}\nOn Tuesdays.\n\n{TOKENS}"
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(told if blanks else "\n".join(map(str.rstrip, told.split("\n"))))
+    bring(hf, path)
+    assert words(only(hf))[:2] == ["Say when.", "On Tuesdays."]

@@ -5,7 +5,7 @@ Rule 1: a run is a session. What the user typed stands in `#### ` lines, what th
 Rule 2: quotes and headings of a reply end without them, and what stands in a fence, or in a
         SEARCH/REPLACE block, is the reply's whatever it looks like. A fence that nobody closed ends
         where only the program can have written. Where an editor has taken the blanks away, which
-        the first line of a run shows, every such heading is the user's.
+        the first lines of a run show, every such heading is the user's.
 Rule 3: the file names no messages and tells no times but when a run began, without a zone: it is
         read as UTC, so that it stays the same wherever it is read.
 """
@@ -120,8 +120,8 @@ class Run:
         self._mode = "banner"
         self._torn = False
         """Whether the console's last line goes on in the next."""
-        self._trimmed = False
-        """Whether an editor has taken the blanks at the ends of lines away."""
+        self._trimmed, self._doubted = False, False
+        """Whether an editor has taken the blanks at the ends of lines away, or may have."""
         self._fence = Fence()
         self._lines: list[str] = []
         self._first = 0
@@ -163,8 +163,8 @@ class Run:
         """Whose a line is, and its words; None where it only parts two others."""
         inside = self._inside
         console = "banner" if self._mode == "banner" else "console"
-        if self._mode == "banner" and not self._lines and text.startswith("> "):
-            self._trimmed = not text.endswith(" ") and "aider" in text.lower()
+        if self._mode == "banner":
+            self._doubt(text)
         if self._ends(text) and text.startswith("#### ") and (self._blank or self._mode == "user"):
             self._torn = False
             return "user", text[5:].removesuffix("  ")
@@ -179,6 +179,14 @@ class Run:
         if not text.strip():
             return self._mode, None
         return "reply", text
+
+    def _doubt(self, text: str) -> None:
+        """Look for the blanks: the first line may only go on, for what was asked stands in it."""
+        if text.startswith("> ") and not self._lines:
+            self._doubted = not text.endswith("  ") and "aider" in text.lower()
+        elif self._doubted and (text.startswith(("> ", "#### ")) or text.endswith("  ")):
+            self._doubted, self._trimmed = False, not text.endswith("  ")
+            self._torn = self._torn and not self._trimmed
 
     def _ends(self, text: str) -> bool:
         """Whether a line ends as the program ends those that are not the model's."""
