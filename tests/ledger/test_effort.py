@@ -1,12 +1,16 @@
 """Lines added and removed, and active time: from the log alone, for every agent's tools."""
 
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from holdfast.core.ledger.effort import PAUSE
+from holdfast.core.ledger.effort import PAUSE, replaced
 from holdfast.core.ledger.stepping import ledger
+from holdfast.core.lines import Lines, changed
 from holdfast.model.ledger import Effort
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Patch, ToolCall, ToolResult, assistant, tool, user
@@ -22,6 +26,19 @@ PATCH = """*** Begin Patch
 *** End Patch
 """
 BLOCK = "a.py\n<<<<<<< SEARCH\none\ntwo\n=======\none\n2\nthree\n>>>>>>> REPLACE\n"
+WHOLE = re.compile(
+    r"^[ \t]*<{5,9} SEARCH[^\n]*\n(.*?)^[ \t]*={5,9}[ \t]*\n(.*?)^[ \t]*>{5,9} REPLACE",
+    re.MULTILINE | re.DOTALL,
+)
+MARKS = (
+    "<<<<<<< SEARCH\n",
+    "  <<<<< SEARCH of\n",
+    "=======\n",
+    "a",
+    "b\n",
+    ">>>>>>> REPLACE",
+    "\n",
+)
 
 
 def done(name: str, input: Any, output: str = "ok", *, error: bool = False) -> list[Entry]:
@@ -82,3 +99,10 @@ def test_time_is_active_where_entries_follow_each_other() -> None:
     times = [0, 1_000, 1_000 + PAUSE, 1_001 + 2 * PAUSE, 500, 3_000 + 2 * PAUSE]
     log = [entry(seq, user("x"), created=NOON + at) for seq, at in enumerate(times, 1)]
     assert ledger(log).effort == Effort(active=1_000 + PAUSE + 1_999, last=NOON + times[-1])
+
+
+@given(st.lists(st.sampled_from(MARKS), max_size=12).map("".join))
+def test_blocks_are_what_their_pattern_finds(text: str) -> None:
+    found = [changed(*one) for one in WHOLE.findall(text)]
+    wanted = Lines(sum(one.added for one in found), sum(one.removed for one in found))
+    assert replaced(text) == wanted

@@ -8,6 +8,7 @@ Rule 3: time is active where two entries are at most five minutes apart; a longe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from msgspec.structs import replace
@@ -26,10 +27,12 @@ _NEW: Final = ("new_string", "newString", "new_str", "newText", "new", "new_sour
 _ENVELOPE: Final = re.compile(
     r"^\*\*\* Begin Patch[ \t]*\n(.*?)(?=^\*\*\* End Patch|\Z)", re.MULTILINE | re.DOTALL
 )
-_BLOCK: Final = re.compile(
-    r"^[ \t]*<{5,9} SEARCH[^\n]*\n(.*?)^[ \t]*={5,9}[ \t]*\n(.*?)^[ \t]*>{5,9} REPLACE",
-    re.MULTILINE | re.DOTALL,
+_MARK: Final = re.compile(
+    r"^[ \t]*(?:(?P<search><{5,9} SEARCH[^\n]*\n)|(?P<divide>={5,9}[ \t]*\n)|>{5,9} REPLACE)",
+    re.MULTILINE,
 )
+"""What begins the two halves of a SEARCH/REPLACE block, and what ends it."""
+_NEXT: Final = {"search": "divide", "divide": "replace", "replace": "search"}
 
 
 def passed(known: Ledger, created: int) -> Ledger:
@@ -86,7 +89,20 @@ def differing(diff: str) -> Lines:
 
 def replaced(text: str) -> Lines:
     """The lines of every SEARCH/REPLACE block in a text."""
-    return _sum([changed(old, new) for old, new in _BLOCK.findall(text)])
+    return _sum([changed(old, new) for old, new in _blocks(text)])
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """What each block looks for, and what it puts there; each mark of a text is looked at once."""
+    old, begun, wanted = "", 0, "search"
+    for mark in _MARK.finditer(text):
+        if (mark.lastgroup or "replace") != wanted:
+            continue  # a line of what stands there
+        if wanted == "divide":
+            old = text[begun : mark.start()]
+        elif wanted == "replace":
+            yield old, text[begun : mark.start()]
+        begun, wanted = mark.end(), _NEXT[wanted]
 
 
 def _edits(fields: dict[str, Any]) -> list[dict[str, Any]]:
