@@ -225,6 +225,7 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
     raise Unknown(kind, name, near, f"there are {', '.join(known)}")
 
 
+@cache  # every package that is installed is looked at
 def _others(group: str) -> dict[str, Any]:
     """The entry points of a group, by name."""
     from importlib.metadata import entry_points  # slow to import, and seldom needed
