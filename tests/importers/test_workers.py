@@ -166,7 +166,7 @@ def stored(path: Path) -> dict[str, list[Any]]:
     return {table: sorted(rows, key=repr) for table, rows in found.items()}
 
 
-def renumbered(row: Row, column: int, bits: int, now: dict[int | None, Any]) -> Row:
+def renumbered(row: Row, column: int, bits: int, now: dict[Any, Any]) -> Row:
     old = row[column]
     new = now[old] if old is None else now[old >> bits] << bits | old & (1 << bits) - 1
     return *row[:column], new, *row[column + 1 :]
