@@ -3,7 +3,8 @@
 
 VENV    := .venv
 BIN     := $(VENV)/bin
-WORKERS ?= 2
+# How many processes run tests. Many tests wait for something, so one more than there are cores.
+WORKERS ?= 3
 
 # The newest Python from 3.11 on that starts and can make an environment. Set PYTHON to choose another.
 # Each one is tried, because a name on PATH may be a shim with nothing behind it.
