@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from holdfast.cli.terminal import emit, fitted, neutral, one_line
 from holdfast.cli.wording import ago, lasting, many, path, size
-from holdfast.testing.factories import HOSTILE
+from holdfast.testing.factories import HOSTILE, NOON
 
 DAY = 86_400_000
 
@@ -68,10 +68,11 @@ def test_white_space_is_one_blank_in_one_line() -> None:
 
 
 def test_numbers_read_as_people_write_them() -> None:
-    assert [ago(0, at=n) for n in (0, 9_000, 90_000, 2 * 3_600_000, 3 * DAY, 20 * DAY)] == [
+    assert [ago(NOON, at=NOON + n) for n in (0, 9_000, 90_000, 2 * 3_600_000, 3 * DAY, 20 * DAY)] == [
         "just now", "9 s ago", "1 min ago", "2 h ago", "3 d ago", "2 wk ago",
     ]  # fmt: skip
-    assert ago(0, at=400 * DAY).startswith("19")
+    assert ago(NOON, at=NOON + 400 * DAY).startswith("20")
+    assert ago(0) == "unknown"
     assert [many(1, "entry"), many(2, "entry"), many(1200, "token")] == [
         "1 entry", "2 entries", "1,200 tokens",
     ]  # fmt: skip

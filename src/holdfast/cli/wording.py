@@ -28,7 +28,9 @@ def now() -> int:
 
 
 def ago(when: int, at: int | None = None) -> str:
-    """How long ago that was; as a date where it is long."""
+    """How long ago that was; as a date where it is long. 0 is no time."""
+    if when <= 0:
+        return "unknown"
     seconds = max(((now() if at is None else at) - when) // 1000, 0)
     if seconds < 5:
         return "just now"
