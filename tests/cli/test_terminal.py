@@ -68,7 +68,8 @@ def test_white_space_is_one_blank_in_one_line() -> None:
 
 
 def test_numbers_read_as_people_write_them() -> None:
-    assert [ago(NOON, at=NOON + n) for n in (0, 9_000, 90_000, 2 * 3_600_000, 3 * DAY, 20 * DAY)] == [
+    ages = (0, 9_000, 90_000, 2 * 3_600_000, 3 * DAY, 20 * DAY)
+    assert [ago(NOON, at=NOON + age) for age in ages] == [
         "just now", "9 s ago", "1 min ago", "2 h ago", "3 d ago", "2 wk ago",
     ]  # fmt: skip
     assert ago(NOON, at=NOON + 400 * DAY).startswith("20")
