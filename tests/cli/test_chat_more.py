@@ -207,7 +207,7 @@ def test_a_summary_that_is_due_is_told_before_it_is_paid_for(begin: Begin, tmp_p
     large(tmp_path)
     talk = begin("-c")
     seen = " ".join(talk.wait("--cap-session").split())
-    assert "so the first turn begins with a summary by claude-sonnet-4-6" in seen
+    assert "of it first become a summary by claude-sonnet-4-6" in seen
     assert "that may cost up to $0." in seen
     assert begin.server.asked == []  # type: ignore[attr-defined]
 

@@ -57,3 +57,9 @@ def test_a_program_is_told_the_same(place: Path) -> None:
     assert troubled == {"shut", "closed.jsonl"}
     assert sum(one["entries"] for one in told) == 26
     assert done.returncode == 1
+
+
+def test_a_path_that_was_named_may_be_closed_too(place: Path) -> None:
+    done = imported(str(place / "closed.jsonl"), str(place / "shut"), str(place / "a.jsonl"))
+    assert done.returncode == 1
+    assert "13 entries new" in done.stdout

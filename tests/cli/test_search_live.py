@@ -69,7 +69,7 @@ def test_enter_opens_what_was_chosen_with_what_is_around_it(terminal: Terminal) 
     chosen = "#41 user" if "sleeps" in rows[1] else "#42 assistant"
     assert f"▶ {chosen}" in opened
     assert "Thank you." in opened
-    assert "earlier entries" in terminal.screen()
+    assert "Cut for this screen; all of it:" in terminal.screen()
 
 
 def test_whoever_has_read_enough_comes_back_to_where_they_were(terminal: Terminal) -> None:

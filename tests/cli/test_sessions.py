@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 import holdfast
 from holdfast.cli.wording import short_model
-from tests.cli.running import run, values
+from tests.cli.running import run, terminal, values
 
 
 def begin(many: int = 1, **named: str) -> list[str]:
@@ -224,3 +224,33 @@ def test_a_shell_can_complete(shell: str) -> None:
     words = {"COMP_WORDS": f"holdfast show {begun}", "COMP_CWORD": place}
     told = run(_HOLDFAST_COMPLETE=f"{shell}_complete", **words)
     assert id in told.stdout
+
+
+def test_a_name_is_no_directory_of_the_project_one_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    begin(directory=str(tmp_path))
+    (wanted,) = begin(directory="/srv/shop")
+    monkeypatch.chdir(tmp_path)
+    assert [one["id"] for one in values("sessions", "--project", "shop")] == [wanted]
+    for command in ("sessions", "cost"):
+        refused = run(command, "--project", "shpo")
+        assert refused.exit_code == 1
+        assert "did you mean shop?" in refused.stderr
+        assert run(command, "--project", ".").exit_code == 0
+
+
+def test_an_empty_file_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.touch(0o644)
+    assert "there is no store at" in run("sessions", "--store", str(file)).stderr
+    assert (file.stat().st_size, file.stat().st_mode & 0o777) == (0, 0o644)
+
+
+def test_what_to_do_next_is_told_for_the_store_that_was_named(tmp_path: Path) -> None:
+    store = str(tmp_path / "a b.db")
+    with holdfast.open(store) as hf:
+        hf.session().user("A walrus.")
+    told = terminal("search", "walrus", "--store", store, columns=200)
+    assert f"--around 3 --store '{store}'" in told

@@ -55,7 +55,7 @@ def show_around(
     elif full:
         drawn(session.info, look, steps, whole=True, full=True)
     else:
-        _fitted(session, look, steps, sight, f"--at {at.last} --around {many}")
+        _fitted(session, look, steps, sight, f"--at {at.last} --around {many}{asked.again}")
 
 
 def _fitted(
@@ -81,7 +81,10 @@ def _fitted(
         end = _wrapped(
             f"Cut for this screen; all of it:\nholdfast show {session.id} {place} --full | less"
         )
-        before, entry, behind = fit(before, entry, behind, room - len(end), sight)
+        look.earlier = 0  # how many there are would not tell which of them are shown
+        head = _rows(drawing, heading(session.info, look))
+        room = screen.height - BELOW - len(head) - len(end)
+        before, entry, behind = fit(before, entry, behind, room, sight)
     for row in (*head, *before, *entry, *behind, *end):
         screen.file.write(f"{row}\n")
 

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from holdfast.engine.costs import Costs
+    from holdfast.engine.doors import Holdfast
     from holdfast.model.window import BudgetSnapshot
 
 GROUPS = ("day", "model", "session", "project", "agent", "cause")
+
+NAME = 26
+"""How many columns the name of a group takes at most."""
 
 BEFORE = {"today": 0, "yesterday": 1}
 BACK = re.compile(r"[0-9]{1,4}[dw]")
@@ -31,7 +35,8 @@ FAR = 1 << 53
 @click.option("--by", type=click.Choice(GROUPS), default="day", show_default=True,
               help="How calls are grouped; a cause is a turn, a summary, notes…")  # fmt: skip
 @click.option("--session", metavar="SESSION", default="", help="Only calls of this session.")
-@click.option("--project", metavar="PATH", default=None, help="Only sessions of this project.")
+@click.option("--project", metavar="PROJECT", default=None,
+              help="Only sessions of this project: a path, or its name.")  # fmt: skip
 @click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
 @click.option("--until", metavar="DAY", default="", help="Only up to this day, and with it.")
 @click.option("--models", is_flag=True, help="Each group by model as well.")
@@ -46,17 +51,20 @@ def cost(
     models: bool,
 ) -> None:
     """What every call has cost, those beside the turns included."""
+    from holdfast.cli.listing import named_project
     from holdfast.cli.terminal import emit, say
 
     with asked.open() as hf:
         one = find(hf, session).id if session else ""
-        found = hf.costs(by, project=project, session=one, **times(since, until))  # type: ignore[arg-type]
+        of = None if project is None else named_project(hf, project)
+        found = hf.costs(by, project=of, session=one, **times(since, until))  # type: ignore[arg-type]
         shot = hf.session(one).snapshot() if one else None
+        names = _titles(hf, found) if by == "session" and not asked.json else {}
     if asked.json:
         for group in found:
             emit(_value(group, by) | (_work(shot) if shot and by == "session" else {}))
     else:
-        _draw(found, by, models=models)
+        _draw(found, by, names, models=models, narrowed=bool(session or of or since or until))
         if shot:
             say(worked(shot))
 
@@ -120,21 +128,36 @@ def _value(one: Costs, by: str) -> dict[str, Any]:
     return told
 
 
-def _draw(found: list[Costs], by: str, *, models: bool) -> None:
+def _titles(hf: Holdfast, found: list[Costs]) -> dict[str, str]:
+    """Each session by as much of its id as is needed, and how it is called."""
+    from holdfast.cli.listing import opening, shortened
+    from holdfast.cli.terminal import fitted
+
+    known = {one.id: one for one in hf.every_session()}
+    short = shortened(hf, [one.name for one in found if one.name in known])
+    return {id: fitted(f"{begun} {known[id].title or opening(hf, known[id])}", NAME)
+            for id, begun in short.items()}  # fmt: skip
+
+
+def _draw(
+    found: list[Costs], by: str, names: dict[str, str], *, models: bool, narrowed: bool
+) -> None:
+    from msgspec.structs import replace
     from rich.table import Table
 
     from holdfast.cli.terminal import print_table, say
     from holdfast.engine.costs import total
 
     if not found:
-        say("No call was recorded yet; s.reply(…) and holdfast chat record them.")
+        bring = "holdfast import brings those of other agents, holdfast chat makes some"
+        say("No call is of that." if narrowed else f"No call was recorded yet; {bring}.")
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(by)
+    table.add_column(by, no_wrap=True)
     for name in ("calls", "fresh", "cached", "written", "output", "USD"):
         table.add_column(name, justify="right")
     for one in found:
-        _row(table, one)
+        _row(table, replace(one, name=names.get(one.name, one.name)))
         for model in one.models if models else ():
             _row(table, model, within="  ")
     whole = total(found)
@@ -146,13 +169,16 @@ def _draw(found: list[Costs], by: str, *, models: bool) -> None:
 
 
 def _row(table: Table, one: Costs, *, within: str = "", style: str = "") -> None:
-    from holdfast.cli.terminal import fitted
+    from holdfast.cli.stats import WIDE, short
+    from holdfast.cli.terminal import console
+    from holdfast.cli.wording import number, rounded
 
-    usage = one.usage
-    numbers = (one.calls, usage.input, usage.cache_read, usage.cache_write, usage.output)
+    screen = console()
+    tokens = rounded if screen.is_terminal and screen.width < WIDE else number
+    used = (one.usage.input, one.usage.cache_read, one.usage.cache_write, one.usage.output)
     price = f"{one.cost / 1e9:.4f}" + ("*" if one.unpriced else "")
-    named = within + fitted(one.name, 26 - len(within))
-    table.add_row(named, *(f"{n:,}" for n in numbers), price, style=style)
+    named = within + short(one.name, NAME - len(within))
+    table.add_row(named, number(one.calls), *map(tokens, used), price, style=style)
 
 
 @click.command("status-line")

@@ -41,6 +41,7 @@ class Report:
         paths: Sequence[str] = (),
         *,
         again: bool = False,
+        store: str = "",
     ) -> None:
         from holdfast.cli.import_problems import troubles
         from holdfast.cli.terminal import console
@@ -52,7 +53,8 @@ class Report:
         worth = [one for one in reports if one.entries or one.troubles or again]
         self._worth = sorted(worth, key=lambda one: one.path)
         self._cut = False
-        self._anew = shlex.join(["holdfast", "import", "--again", *paths])
+        self._anew = shlex.join(["holdfast", "import", "--again", *paths]) + store
+        self._store = store
         self._others = others
         paths = [one.path for one in (*self._worth, *others)]
         self._common = common(paths) if self._width else ""
@@ -71,9 +73,9 @@ class Report:
         if self._reports:
             say(self._total())
         if self._cut:
-            hint(f"Each of them by name:  {self._anew} | less")
+            hint(f"Every file by name:  {self._anew} | less")
         if any(one.entries for one in self._reports):
-            hint("See them with  holdfast sessions")
+            hint(f"See them with  holdfast sessions{self._store}")
 
     def _files(self) -> None:
         """A row for each, the problems, and what was kept."""
@@ -112,8 +114,9 @@ class Report:
         from holdfast.cli.wording import many
 
         reports = self._reports
+        sessions = {id for one in reports if not one.unchanged for id in one.sessions}
         return (
-            many(len({id for one in self._worth for id in one.sessions}), "session"),
+            many(len(sessions), "session"),
             f"{many(sum(one.entries for one in reports), 'entry', 'entries')} new",
             many(sum(one.compactions for one in reports), "compaction"),
             many(sum(map(troubles, reports)), "problem"),
@@ -199,7 +202,9 @@ class Report:
 
 def _silent(report: Imported) -> bool:
     """Whether a file was read, and holds no conversation."""
-    return not (report.unchanged or report.copy_of or report.sessions or _broken(report))
+    if report.unchanged or report.copy_of or report.sessions:
+        return False
+    return bool(report.kept) or not _broken(report)
 
 
 def _broken(report: Imported) -> bool:

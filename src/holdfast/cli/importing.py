@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @click.option("--agent", "agents", metavar="NAME", multiple=True,
               help="Only this program's, by its name above.")  # fmt: skip
 @click.option("--again", is_flag=True, help="Read what has not changed too, and tell of it anew.")
@@ -90,7 +90,7 @@ def _told(
 
     left = unread(others, reports)
     if not asked.json:
-        Report(reports, left, paths, again=again).tell()
+        Report(reports, left, paths, again=again, store=asked.again).tell()
         return
     for one in left:
         emit({"path": one.path, "left_aside": one.why})

@@ -76,10 +76,10 @@ def sessions(
         if more and not asked.json:
             last = page[-1].id
             only = f"--agent {agent} " if agent else ""
-            say(f"… more: holdfast sessions {only}--after {shortened(hf, [last])[last]}", "dim",
-                error=True)  # fmt: skip
+            behind = f"{only}--after {shortened(hf, [last])[last]}{asked.again}"
+            say(f"… more: holdfast sessions {behind}", "dim", error=True)
         if screen and page:
-            hint("See one with  holdfast show SESSION")
+            hint(f"See one with  holdfast show SESSION{asked.again}")
 
 
 def _listed(
@@ -113,19 +113,20 @@ def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
 
 
 def named_project(hf: Holdfast, name: str) -> str:
-    """The project at a path, or else the one that is listed under a name."""
+    """The project that is listed under a name, or the one at a path."""
+    from holdfast.cli.narrowing import refuse
     from holdfast.errors import Misuse
     from holdfast.files import project_root
 
-    root = str(project_root(os.path.abspath(name)))
-    if os.sep in name or any(hf.sessions(project=root, archived=a, limit=1) for a in (False, True)):
-        return root
-    known = sorted({one.project for one in hf.every_session() if short_project(one) == name})
+    listed = {one.project: short_project(one) for one in hf.every_session() if one.project}
+    known = sorted(place for place, short in listed.items() if name in (short, place))
     if len(known) > 1:
         raise Misuse(
             f"{len(known)} projects are called {name!r}; give the path: {', '.join(known)}"
         )
-    return known[0] if known else root
+    if not known and os.sep not in name and not os.path.isdir(name):
+        refuse("project", name, sorted({*listed.values()}))
+    return known[0] if known else str(project_root(os.path.abspath(name)))
 
 
 def check_agent(hf: Holdfast, agent: str) -> None:
@@ -248,6 +249,10 @@ def first_screen(where: str) -> str:
     """What to do with a store that holds nothing yet."""
     return f"""\
 No sessions yet in {where}
+
+To bring those of Claude Code, Codex, Gemini CLI, OpenCode, Aider and others:
+
+  holdfast import
 
 To see one being made, in a store that is gone afterwards:
 

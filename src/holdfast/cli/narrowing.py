@@ -1,10 +1,12 @@
-"""Filters that leave nothing: whether a project or a tool was named that is not there at all."""
+"""Filters that leave nothing: whether a project, a tool or a model was named that nobody has."""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from holdfast.engine.stats import UNKNOWN
 
 if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
@@ -13,16 +15,20 @@ TOLD = 8
 """How many names are told where none is near."""
 
 
-def check(hf: Holdfast, project: str, tool: str) -> None:
-    """Refuse a project or a tool that no session has, with the names that are nearest."""
+def check(hf: Holdfast, project: str, tool: str, model: str) -> None:
+    """Refuse a project, a tool or a model that no session has, with the nearest names."""
     if project:
         known = {one.project for one in hf.every_session() if one.project}
         if not any(_within(project, one) for one in known):
-            _refuse("project", project, sorted({PurePath(one).name for one in known}))
+            refuse("project", project, sorted({PurePath(one).name for one in known}))
     if tool:
         named = {name for one in hf.stats("agent") for name in one.filled}
         if not any(_plain(tool) in _plain(name) for name in named):
-            _refuse("tool", tool, sorted(named))
+            refuse("tool", tool, sorted(named))
+    if model:
+        named = {one.name for one in hf.stats("model")} - {UNKNOWN}
+        if named and not any(_plain(model) in _plain(name) for name in named):
+            refuse("model", model, sorted(named))
 
 
 def _within(name: str, project: str) -> bool:
@@ -38,7 +44,8 @@ def _plain(name: str) -> str:
     return "".join(_parts(name))
 
 
-def _refuse(kind: str, name: str, known: list[str]) -> None:
+def refuse(kind: str, name: str, known: list[str]) -> None:
+    """Say that there is none of that name."""
     from holdfast.core.nearest import nearest
     from holdfast.errors import Unknown
 

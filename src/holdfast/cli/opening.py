@@ -149,7 +149,7 @@ def in_advance(told: dict[str, Any]) -> str:
     due = told["summary_due"]
     if due is None:
         return ""
-    what = f"about {many(due['tokens'], 'token')} no longer fit, so the first turn begins with "
+    what = f"too much for a window: about {many(due['tokens'], 'token')} of it first become "
     if due["why_not"]:
         return f"{what}a summary made without a model: {due['why_not']}"
     price = "nobody knows what that costs" if due["most_usd"] is None else (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -36,6 +37,11 @@ class Asked:
 
         return settings(self.store).store
 
+    @property
+    def again(self) -> str:
+        """What a command needs that is to go on with the same store."""
+        return f" --store {shlex.quote(self.store)}" if self.store else ""
+
     def open(self, *, make: bool = False) -> Holdfast:
         """Open the store. The default one is empty where it is absent; `make` brings any about."""
         from holdfast.engine import doors
@@ -52,8 +58,8 @@ class Asked:
 
         if missing(self.url):
             raise Misuse(
-                f"there is no store at {self.url}; check --store and HOLDFAST_STORE, or let a "
-                "program make it with holdfast.open"
+                f"there is no store at {self.url}; check --store and HOLDFAST_STORE, or let "
+                "`holdfast import` or a program with holdfast.open make it"
             )
 
 
@@ -64,7 +70,7 @@ def missing(url: str) -> bool:
     file = file_of(url)
     try:
         if file:
-            os.stat(file)
+            return not os.stat(file).st_size  # and an empty one is nobody's store yet
     except FileNotFoundError:
         return True
     except OSError:

@@ -79,9 +79,9 @@ def search(
             for hit in hits[:limit]:
                 emit(as_value(hit))
         elif opened is None and hits:
-            draw(hf, hits[:limit], first, page + 1 if len(hits) > limit else 0)
+            draw(hf, hits[:limit], first, page + 1 if len(hits) > limit else 0, asked.again)
         elif not hits and not asked.json:
-            say(f"Nothing {'more ' if first else ''}is found for {words!r}.")
+            say(nothing(hf, words, first, prefix=given["prefix"]))
     if hits and opened is not None:
         show_around(asked, hits[0])
 
@@ -92,7 +92,7 @@ def _hits(hf: Holdfast, words: str, where: Where, given: dict[str, Any]) -> tupl
 
     hits = hf.search(words, meaning=given["meaning"], **where)
     if not hits and not where.get("offset"):
-        check(hf, given["project"], given["tool"])
+        check(hf, given["project"], given["tool"], given["model"])
     return hits
 
 
@@ -169,7 +169,15 @@ def as_value(hit: Hit) -> dict[str, Any]:
     return {name: getattr(hit, name) for name in hit.__struct_fields__}
 
 
-def draw(hf: Holdfast, hits: tuple[Hit, ...], first: int, following: int) -> None:
+def nothing(hf: Holdfast, words: str, first: int, *, prefix: bool) -> str:
+    """That there is nothing, and what else might find something."""
+    if not hf.sessions(limit=1) and not hf.sessions(archived=True, limit=1):
+        return "No session is there yet; `holdfast import` brings those of other agents."
+    more = "" if first or prefix else " With --prefix, words that only begin so are found too."
+    return f"Nothing {'more ' if first else ''}is found for {words!r}.{more}"
+
+
+def draw(hf: Holdfast, hits: tuple[Hit, ...], first: int, following: int, again: str = "") -> None:
     """A table that fits, how to open one, and the page that follows."""
     from holdfast.cli.listing import shortened
     from holdfast.cli.terminal import console, hint, print_table
@@ -179,7 +187,7 @@ def draw(hf: Holdfast, hits: tuple[Hit, ...], first: int, following: int) -> Non
     print_table(table(hits, short, first, screen.width if screen.is_terminal else 0))
     best = hits[0]
     more = f" · more with --page {following}" if following else ""
-    place = f"{short[best.session]} --at {best.seq} --around {AROUND}"
+    place = f"{short[best.session]} --at {best.seq} --around {AROUND}{again}"
     hint(f"Open one with  holdfast show {place}{more}")
 
 

@@ -18,6 +18,9 @@ from holdfast.model.reply import Call
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
+MOST = 2**53
+"""What costs more, in billionths of a dollar, was never called."""
+
 TOLD = "told"
 """The version of a price that the program itself has told."""
 
@@ -50,4 +53,6 @@ def _priced(call: Call, known: Callable[[str], Profile]) -> Call:
         return call
     profile = known(call.model)
     price = cost(call.usage, profile, call.iterations, known)
-    return call if price is None else replace(call, cost=price, price_version=profile.price_version)
+    if price is None or price >= MOST:
+        return call
+    return replace(call, cost=price, price_version=profile.price_version)

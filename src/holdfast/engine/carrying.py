@@ -54,6 +54,9 @@ CALLS = 500
 WORK = 20_000_000
 """How many markers may be folded, again and again, before a file is refused."""
 
+LONGEST = 200
+"""More letters than the id of any session has."""
+
 LATEST = 2**53
 """A time, a count and a place are below this."""
 
@@ -234,6 +237,8 @@ def checked(told: PortableSession) -> tuple[Entry, ...]:
         if not _named(entry.id) or not all(0 <= time < LATEST for time in times):
             raise Misuse(f"entry {place} of session {told.session.id!r} has no id, or no such time")
     info = told.session
+    if not _named(info.id) or len(info.id) > LONGEST:
+        raise Misuse(f"{info.id[:LONGEST]!r} is no id of a session")
     numbers = [info.created, info.updated, info.archived, *chain(*map(_numbers, told.calls))]
     if not all(0 <= number < LATEST for number in numbers):
         raise Misuse(f"session {info.id!r} tells a time or a number that can be none")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.core.nearest import nearest
+from holdfast.errors import Unknown
 from holdfast.model.log import Session
 from holdfast.model.reply import By as Apart
 from holdfast.model.reply import Call, Spent, Usage
@@ -64,6 +66,7 @@ async def costs(
 
     `since` and `until` are times in ms; a call belongs to the time it was begun at.
     """
+    check_group(by, APART)
     apart: set[Apart] = {APART[by], "model", "outcome"}
     known: dict[str, Session] = {}
     if by in ("project", "agent") or project is not None:
@@ -77,6 +80,13 @@ async def costs(
             name = _name(by, one, of)
             found[name] = _with(found.get(name) or Costs(name=name), one, within=by != "model")
     return _in_order(found, by)
+
+
+def check_group(by: str, known: Iterable[str]) -> None:
+    """Refuse what nothing is grouped by."""
+    names = tuple(known)
+    if by not in names:
+        raise Unknown("group", by, nearest(by, names), f"there are {', '.join(names)}")
 
 
 def total(found: list[Costs]) -> Costs:

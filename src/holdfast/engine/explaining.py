@@ -192,7 +192,10 @@ async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
     known = await markers(session.store.log, session.id, (Span(1, head),))
     standing = in_force(known)
     first = [spans[0].first for entry in standing if (spans := hidden(entry))]
-    return tuple(dict.fromkeys(absent(seq, None, standing) for seq in first))
+    found: dict[int, Absence] = {}
+    for one in (absent(seq, None, standing) for seq in sorted(first)):
+        found.setdefault(one.marker, one)
+    return tuple(found.values())
 
 
 async def why_absent(session: OpenSession, entry: str) -> Absence:

@@ -7,6 +7,7 @@ Rule 2: the copy says where it comes from, and what the log says exactly.
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -96,14 +97,14 @@ def put(handed: Handed, home: Path) -> Path:
 
 async def _preface(session: OpenSession, *, raw: bool) -> str:
     """What whoever goes on is told first."""
-    info = session.info
+    info, id = session.info, quote(session.id)
     facts = render(await session.ledger(), LEDGER)
     begun = f"in {info.agent}" if info.agent else "elsewhere"
     led = f" with {info.model}" if info.model else ""
     told = (
         f"This conversation was begun {begun}{led} and goes on here. What follows is what its"
         " model saw last; tools that it names may be missing here. Every word of it is kept:"
-        f" `holdfast show {session.id} --all` prints it, `holdfast recall {session.id} HANDLE`"
+        f" `holdfast show {id} --all` prints it, `holdfast recall {id} HANDLE`"
         " brings back what a handle stands for.\n"
     )
     told += f"\nWhat its log says exactly:\n\n{facts}\n" if facts else ""

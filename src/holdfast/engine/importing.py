@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 AT_ONCE = 64
 """How many items are read at a time."""
 
+TOGETHER = 64
+"""So many sessions of one source may wait to be written."""
+
 RESTED = 10.0
 """A file that was not written for so long holds no half reply, in seconds."""
 
@@ -87,6 +90,8 @@ class Importing:
         self.material: FileMaterial | None = None
         self._waits, self._careful = waits, False
         self._before: tuple[Origin, ...] = ()
+        self._waiting: list[Ingest] = []
+        """The sessions of which nothing may be written yet."""
 
     async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
         """Import what is new; with `again` also where the source looks as it did.
@@ -123,6 +128,7 @@ class Importing:
         self._before = await self._engine.store.imports.of_source(material.path)
         growing = material.growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
+        self._waiting = []
         current: Ingest | None = None
         carried: list[str] = []
         told = _read(self._importer, material, report)
@@ -164,10 +170,20 @@ class Importing:
             if self._waits and not known:
                 raise TooEarly
         if begun.native not in sessions:
-            for one in sessions.values():
-                await one.exist()
+            if sessions.get(begun.parent) in self._waiting or len(self._waiting) >= TOGETHER:
+                await self._let_exist(report)
             sessions[begun.native] = await self._begin(begun, report)
+            self._waiting.append(sessions[begun.native])
         return sessions[begun.native]
+
+    async def _let_exist(self, report: Imported) -> None:
+        """Write the sessions that wait, so that others find them and they are not held."""
+        waiting, self._waiting = self._waiting, []
+        brought = [made for one in waiting if (made := one.made())]
+        if brought:
+            await bring(self._engine, *brought)
+        for one in brought:
+            report.wrote(one.drafts)
 
     async def _begin(self, begun: Begun, report: Imported) -> Ingest:
         agent = self._importer.name
@@ -229,7 +245,7 @@ async def _give(item: Told, session: Ingest | None, report: Imported) -> None:
         return
     if isinstance(item, Kept):
         kind = item.record.type
-        report.kept = {**report.kept, kind: report.kept.get(kind, 0) + 1}
+        report.kept[kind] = report.kept.get(kind, 0) + 1
     if session is not None:
         await _TELL[type(item)](session, item)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -40,6 +40,9 @@ from holdfast.model.told import (
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
+
+MOST_PARTS = 1_000
+"""How many parts of a message, and how many records of it, are one entry's."""
 
 EXTRACT = 2_000
 """How long our own extract is where nobody can read a summary, in tokens."""
@@ -92,9 +95,9 @@ class Ingest:
         """Look up what is known of it."""
         await self._trail.open()
 
-    async def exist(self) -> None:
-        """Let others find the session."""
-        await self._trail.exist()
+    def made(self) -> Brought | None:
+        """The session with what it holds so far, where it is not written yet."""
+        return self._trail.made()
 
     def handed(self, item: Told) -> bool:
         """Whether an item is of what was handed over, or the record that ends it."""
@@ -111,19 +114,31 @@ class Ingest:
         return redacted(sound(body), secrets) if secrets else sound(body)
 
     async def said(self, told: Said) -> None:
-        """A message."""
+        """A message; one of very many parts is several."""
+        role, parts = told.message.role, told.message.parts
+        last = max(len(parts) - 1, 0) // MOST_PARTS * MOST_PARTS
+        for at in range(0, last, MOST_PARTS):
+            piece = Message(role, parts[at : at + MOST_PARTS])
+            native = f"{told.native}#{at}" if told.native else ""
+            await self._say(replace(told, message=piece, native=native, records=(), open=False))
+        await self._say(replace(told, message=Message(role, parts[last:])) if last else told)
+
+    async def _say(self, told: Said) -> None:
         body = self._sound(Message(told.message.role, tuple(map(self._part, told.message.parts))))
         assert isinstance(body, Message)
         print = printed(body, told.created, told.native)
         seq = await self._trail.known(print, told.native, body if told.open else None)
         if not seq:
             records = self._sound(Message("user", told.records)) if told.records else None
-            if isinstance(records, Message):
-                body = Message(body.role, (*body.parts, *records.parts))
+            beside: tuple[Any, ...] = records.parts if isinstance(records, Message) else ()
+            if beside:
+                body = Message(body.role, (*body.parts, *beside[:MOST_PARTS]))
             seq = await self._trail.push(
                 body, print, created=told.created, completed=told.completed, native=told.native,
                 parent=told.parent, provider=told.provider, model=told.model, request=told.request,
             )  # fmt: skip
+            for record in beside[MOST_PARTS:]:
+                self._trail.carry(record)
         self._note(told, body, seq)
 
     def _note(self, told: Said, body: Message, seq: int) -> None:

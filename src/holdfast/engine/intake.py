@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from holdfast.engine.copies import Copies
+from holdfast.engine.copies import Copies, TooEarly
 from holdfast.engine.finding import Source
 from holdfast.engine.importing import Importing, Reading, trouble
 from holdfast.engine.readied import Readied
@@ -58,9 +58,17 @@ async def _alone(
     importing = Importing(engine, source, reading=reading, waits=waits)
     try:
         return await importing.run(again=again, fresh=fresh)
-    except HoldfastError as error:
+    except TooEarly:
+        raise
+    except Exception as error:
         report = Imported(path=source.path, importer=source.importer, size=source.size)
-        return trouble(report, Problem(str(error)))
+        return trouble(report, Problem(_why(error)))
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, HoldfastError):
+        return str(error)
+    return f"could not be imported ({type(error).__name__}: {error}): report it"
 
 
 async def run(
@@ -119,7 +127,7 @@ async def _written(together: Readied, alone: Copies) -> AsyncIterator[Imported]:
     given, aside = together.taken()
     try:
         reports = await together.write(given)
-    except HoldfastError:
+    except Exception:  # which of them it is shows when each is read by itself
         reports, aside = [], in_order([*(one.source for one in given), *aside])
     for source in aside:
         reports += [report async for report in alone.tried(source)]

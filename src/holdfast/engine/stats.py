@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from holdfast.core.stats import HELD, Looking, Seen, Stats, Tally
 from holdfast.engine import load
+from holdfast.engine.costs import check_group
 from holdfast.model.log import Session
 from holdfast.model.reply import Spent
 from holdfast.model.span import EVERYTHING
@@ -27,6 +28,7 @@ async def stats(engine: Engine, by: By, since: int = 0) -> list[Stats]:
 
     With `since`, a time in ms, only what was said and called from then on.
     """
+    check_group(by, get_args(By))
     spent: defaultdict[str, list[Spent]] = defaultdict(list)
     for one in await engine.store.calls.spent(since=since, by=("session", "model")):
         spent[one.session].append(one)

@@ -9,6 +9,7 @@ Rule 4: what is remembered of an import is only a shortcut: the keys of the log'
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -20,13 +21,14 @@ from holdfast.engine import load
 from holdfast.engine.bringing import bring
 from holdfast.engine.bulk import bulk
 from holdfast.engine.identity import session_id
-from holdfast.engine.prints import SIZE, Loose, cut_short, named, of_entry, of_record, split
+from holdfast.engine.learning import AGAIN, IMPORT, learnt
+from holdfast.engine.prints import SIZE, Loose, cut_short, named, of_record, split
 from holdfast.errors import Misuse
 from holdfast.model.brought import Brought
 from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
 from holdfast.model.message import Message, Record
 from holdfast.model.origin import Imported, Origin
-from holdfast.model.span import EVERYTHING, Span
+from holdfast.model.span import Span
 from holdfast.model.store import Expect
 
 if TYPE_CHECKING:
@@ -37,9 +39,6 @@ BATCH, BATCH_BYTES = 256, 4 << 20
 
 MOST_RECORDS, MOST_RECORD_BYTES = 1_000, 8 << 20
 """How much of what was kept one message, or one marker, carries."""
-
-IMPORT, AGAIN = "import:", "reimport:"
-"""How the keys of imported entries begin, and those of a Rewind to where a file tells otherwise."""
 
 
 class Trail:
@@ -107,27 +106,10 @@ class Trail:
     async def _reread(self) -> None:
         """Learn from the log itself what was imported."""
         assert self.session
-        self._prints, self._places, self._imported, self._straight = [], [], 0, True
         known = await self._store.sessions.find(self._wanted.id)
-        self.loose, borrowed = Loose(), known.fork if known else 0  # with its records
-        async for page in load.pages(self._store.log, self.session.id, EVERYTHING, bare=False):
-            for entry in page:
-                if entry.seq > self.begins and entry.key.startswith((IMPORT, AGAIN)):
-                    self._learn(entry, own=entry.seq > borrowed)
-        self.loose.settle()
-
-    def _learn(self, entry: Entry, *, own: bool) -> None:
-        self._imported = entry.seq
-        if entry.key.startswith(AGAIN):
-            parted = int(entry.key.split(":")[1])
-            del self._prints[parted:], self._places[parted:]
-            self._straight = False
-            return
-        if own:
-            self.loose.hold(entry)
-        if print := of_entry(entry):
-            self._prints.append(print)
-            self._places.append(entry.seq)
+        found = await learnt(self._store, self.session.id, self.begins, known.fork if known else 0)
+        self._prints, self._places, self.loose = found.prints, found.places, found.loose
+        self._imported, self._straight = found.imported, found.straight
 
     async def known(self, print: bytes, native: str = "", told: Message | None = None) -> int:
         """The entry that what is told next has become already; 0 where it is new.
@@ -172,7 +154,7 @@ class Trail:
         assert self.session
         native = f"{self.native}#{print.hex()}"
         origin = await self._store.imports.origin(self._wanted.agent, native)
-        if origin is None and not self._foreign:
+        if origin is None and not await self._is_branch():
             return 0
         await self.flush()
         places, prints = self._places[: self._at], self._prints[: self._at]
@@ -187,6 +169,18 @@ class Trail:
             self._pending = [one for one in self._pending if self.loose.new(*of_record(one))]
             self.loose.after(loose)
         return self._next(print)
+
+    async def _is_branch(self) -> bool:
+        """Whether what parts is another's: of a file that is new, or that another still tells of.
+
+        The only file of a session tells it differently.
+        """
+        assert self.session
+        if self._foreign:
+            return True
+        told = await self._store.imports.sources(self.session.id)
+        others = [one for one in told if one != self._report.path]
+        return await self._engine.aside(lambda: any(map(os.path.exists, others)))
 
     def _next(self, print: bytes) -> int:
         """The next entry, where that is what is told."""
@@ -263,6 +257,7 @@ class Trail:
             await self.flush()
         self._settle()
         if isinstance(body, Message) and self._pending:
+            await self._lay_by(MOST_RECORDS)
             body, self._pending = Message(body.role, (*body.parts, *self._pending)), []
         draft = Draft(id=self._engine.ids.new(), body=body, counts=weigh_body(body), **labels)  # type: ignore[arg-type]
         self._buffer.append(draft)
@@ -316,6 +311,13 @@ class Trail:
         else:
             self._pending.append(record)
 
+    async def _lay_by(self, most: int) -> None:
+        """Write what was kept in entries of its own, until only so much of it waits."""
+        while len(self._pending) > most:
+            assert self.session
+            some, self._pending = self._pending[:MOST_RECORDS], self._pending[MOST_RECORDS:]
+            await self.push(Records(records=tuple(some)), created=self.session.updated)
+
     def _settle(self) -> None:
         """Give the last message what was kept behind it."""
         if self._carried:
@@ -337,10 +339,9 @@ class Trail:
             self._markers = [*found, *(entry for entry in placed if not entry.is_message)]
         return self._markers
 
-    async def exist(self) -> None:
-        """Let others find the session."""
-        if self._new:
-            await self.flush()
+    def made(self) -> Brought | None:
+        """The session with what waits, where nothing of it is written yet."""
+        return self._waited() if self._new else None
 
     async def flush(self) -> None:
         """Write what waits."""
@@ -375,10 +376,7 @@ class Trail:
             await self._branch()
         if self.session is None:
             return None
-        while self._pending:
-            some, self._pending = self._pending[:MOST_RECORDS], self._pending[MOST_RECORDS:]
-            last = self.session.updated
-            await self.push(Records(records=tuple(some)), created=last)
+        await self._lay_by(0)
         brought = self._waited()
         origin = Origin(
             agent=self._wanted.agent,

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 
 from holdfast.importers.jsonl import NOT_UTF8, as_utf8, milliseconds
-from holdfast.importers.values import begins
+from holdfast.importers.values import begins, billionths, count
 from holdfast.model.message import Message, Record, Text
 from holdfast.model.reply import Usage
 from holdfast.model.told import Begun, Called, Kept, Line, Problem, Said, Told
@@ -134,8 +134,10 @@ class Run:
         """The beginning of the next run; inside a fence it is one once the console has spoken."""
         if not self._inside:
             return START.match(text)
+        if not text.startswith("> "):
+            return None
         last = next((n for n, one in enumerate(reversed(self._lines), 1) if one.strip()), 0)
-        start = START.match(self._lines[-last]) if last and text.startswith("> ") else None
+        start = START.match(self._lines[-last]) if last else None
         if start:
             del self._lines[-last:]
         return start
@@ -184,9 +186,10 @@ class Run:
         """Look for the blanks: the first line may only go on, for what was asked stands in it."""
         if text.startswith("> ") and not self._lines:
             self._doubted = not text.endswith("  ") and "aider" in text.lower()
-        elif self._doubted and (text.startswith(("> ", "#### ")) or text.endswith("  ")):
-            self._doubted, self._trimmed = False, not text.endswith("  ")
-            self._torn = self._torn and not self._trimmed
+        elif self._doubted and text.endswith("  "):
+            self._doubted = False
+        elif self._doubted and self._blank and text.startswith("#### "):
+            self._doubted, self._trimmed, self._torn = False, True, False
 
     def _ends(self, text: str) -> bool:
         """Whether a line ends as the program ends those that are not the model's."""
@@ -288,14 +291,14 @@ def _print(text: str) -> str:
 def _number(text: str | None) -> int:
     scale = {"k": 1_000, "M": 1_000_000}.get((text or "")[-1:], 1)
     try:
-        return int(Decimal((text or "0").rstrip("kM").replace(",", "")) * scale)
+        return count(int(Decimal((text or "0").rstrip("kM").replace(",", "")) * scale))
     except InvalidOperation:
         return 0
 
 
 def _billionths(text: str | None) -> int | None:
     try:
-        return int(Decimal(text.rstrip(".").replace(",", "")) * 1_000_000_000) if text else None
+        return billionths(float(Decimal(text.rstrip(".").replace(",", "")))) if text else None
     except InvalidOperation:
         return None
 

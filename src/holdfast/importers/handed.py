@@ -45,7 +45,7 @@ def _record(data: bytes, before: str) -> Copy | None:
         return None
     told = fields if fields.get("type") == HANDED[0] else table(fields.get("payload"))
     session = text(told.get("session"))
-    known = fields.get("type") in HANDED and session
+    known = fields.get("type") in HANDED and session and session.isascii()
     return Copy(session, text(told.get("title")), head=_head(told, before)) if known else None
 
 

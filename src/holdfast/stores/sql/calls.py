@@ -26,10 +26,15 @@ _UPSERT = (
 )
 
 
+def _sum(what: str) -> str:
+    """A sum that no number breaks: exact up to 2**53, then as near as a float is."""
+    return f"CAST(total({what}) AS INTEGER)"
+
+
 _SUMS = (
-    "count(*), count(*) - count(cost), coalesce(sum(cost), 0), coalesce(sum(input), 0), "
-    "coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0), "
-    "coalesce(sum(CASE WHEN ended > started THEN ended - started ELSE 0 END), 0)"
+    "count(*), count(*) - count(cost), "
+    f"{_sum('cost')}, {_sum('input')}, {_sum('cache_read')}, {_sum('cache_write')}, "
+    f"{_sum('output')}, {_sum('CASE WHEN ended > started THEN ended - started ELSE 0 END')}"
 )
 
 
