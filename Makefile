@@ -3,8 +3,7 @@
 
 VENV    := .venv
 BIN     := $(VENV)/bin
-# How many processes run tests. Many tests wait for something, so one more than there are cores.
-WORKERS ?= 3
+WORKERS ?= 2
 
 # The newest Python from 3.11 on that starts and can make an environment. Set PYTHON to choose another.
 # Each one is tried, because a name on PATH may be a shim with nothing behind it.
