@@ -42,7 +42,7 @@ def terminal(*words: str, columns: int = 80) -> str:
     person, screen = pty.openpty()
     shown = subprocess.Popen(
         [sys.executable, "-m", "holdfast.cli", *words],
-        env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"},
+        env={**os.environ, "COLUMNS": str(columns), "LINES": "40", "NO_COLOR": "1", "TERM": "dumb"},
         stdin=subprocess.DEVNULL,
         stdout=screen,
     )

@@ -42,7 +42,7 @@ def test_what_it_cost(tmp_path: Path) -> None:
     each = 1_000 * 3 + 500 * 0.3 + 100 * 3.75 + 50 * 15
     assert abs(one["cost_usd"] - 3 * each / 1e6) < 1e-9
     shown = run("--store", str(path), "cost", "--by", "session")
-    assert f"{id[:8]} t " in shown.stdout
+    assert id[:20] in shown.stdout
     assert "claude" not in shown.stdout
     assert "in all" in shown.stdout
 

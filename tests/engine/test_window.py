@@ -159,6 +159,16 @@ def test_explain_says_where_each_block_is_from(hf: Holdfast) -> None:
     assert "asked to" in gone.why
 
 
+def test_each_marker_that_hides_something_is_told_once(hf: Holdfast) -> None:
+    s = hf.session(model="m")
+    for text in ("one", "two", "three"):
+        s.user(text)
+    s.append(Summary(covers=(Span(2, 2),), text="of one"))
+    s.user("four")
+    s.append(Summary(covers=(Span(1, 4),), text="of all"))
+    assert [(gone.seq, gone.marker) for gone in s.explain_now().absent] == [(1, 6)]
+
+
 def test_two_windows_are_compared(hf: Holdfast) -> None:
     s = hf.session(model="m")
     for text in ("one", "two", "three"):

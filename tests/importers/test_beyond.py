@@ -11,7 +11,9 @@ import pytest
 import holdfast
 from holdfast.engine import importing
 from holdfast.engine.doors import Holdfast
+from holdfast.errors import Unknown
 from holdfast.model.message import Record, Text
+from tests.fuzz.judging import SECONDS, watch
 from tests.importers.gemini_writing import Chat
 from tests.importers.looking import bring, log, only, parts, words
 from tests.importers.test_aider import BANNER, START, asked
@@ -128,6 +130,13 @@ def test_sums_of_far_too_much_are_told(hf: Holdfast, tmp_path: Path) -> None:
     assert hf.stats("agent")
 
 
+def test_what_nothing_is_grouped_by_is_refused_with_the_nearest(hf: Holdfast) -> None:
+    group: Any = "agnet"
+    for told in (hf.stats, hf.costs):
+        with pytest.raises(Unknown, match="did you mean agent"):
+            told(group)
+
+
 def test_many_sessions_of_one_file_are_written_a_few_dozen_at_a_time(
     hf: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,8 +183,19 @@ def test_two_files_that_were_equal_and_part_are_two_sessions(hf: Holdfast, tmp_p
 def test_an_open_fence_of_empty_lines_is_read_in_one_pass(hf: Holdfast, tmp_path: Path) -> None:
     told = START + BANNER + asked("Show me.") + "\n```\n" + "\n" * 60_000 + "end\n"
     (tmp_path / ".aider.chat.history.md").write_text(told)
-    bring(hf, tmp_path / ".aider.chat.history.md")
+    with watch(SECONDS):
+        bring(hf, tmp_path / ".aider.chat.history.md")
     assert len(words(only(hf))[1]) > 60_000
+
+
+def test_very_many_kinds_of_records_are_counted_one_by_one(hf: Holdfast, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("One.")
+    for number in range(60_000):
+        told.bare(type=f"kind{number}")
+    with watch(SECONDS):
+        (report,) = bring(hf, told.write(tmp_path / "p"))
+    assert len(report.kept) == 60_000
 
 
 def test_a_question_with_a_quote_on_the_command_line_is_no_sign_of_lost_blanks(

@@ -199,6 +199,12 @@ def test_a_record_of_nothing_but_values_is_kept_and_not_taken_apart(
     assert peak < 4_000_000
 
 
+def test_two_million_values_are_the_most_of_a_record(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"type":"x","a":[' + b"[]," * 1_500_000 + b"1]}\n")
+    told = read("codex", tmp_path / "a.jsonl")
+    assert [what for what in wrong(told) if "more than 2,000,000 values" in what]
+
+
 @pytest.mark.parametrize(("name", "times"), [("opencode", 1.6), ("gemini-cli", 2.6)])
 def test_a_document_is_held_once(name: str, times: float, tmp_path: Path) -> None:
     talk, chat = opencode_writing.Talk(), gemini_writing.Chat()

@@ -23,6 +23,7 @@ from holdfast.model.span import Span
 from holdfast.model.wire import decode, encode
 from holdfast.testing.factories import HOSTILE
 from holdfast.testing.strategies import bodies, logs
+from tests.fuzz.judging import SECONDS, watch
 from tests.ledger.saying import asked, done, harness, said, used
 
 NAMES = ("Read", "Write", "Edit", "Bash", "shell", "apply_patch", "exec", "TodoWrite", "Task", "x")
@@ -234,5 +235,6 @@ def test_long_text_of_any_kind_is_read(unit: str) -> None:
     text = unit * (300_000 // len(unit))
     bash = used("Bash", {"command": text}, text)
     exec_ = used("exec", f"tools.exec_command{text}", text)
-    known = ledger(said(asked(text), assistant(text), *bash, *exec_))
+    with watch(SECONDS):
+        known = ledger(said(asked(text), assistant(text), *bash, *exec_))
     assert len(known.commands) == 2

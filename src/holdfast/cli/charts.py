@@ -14,7 +14,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
-from holdfast.cli.stats import short
+from holdfast.cli.terminal import short
 
 if TYPE_CHECKING:
     from holdfast.core.stats import Stats

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,13 +21,6 @@ GROUPS = ("day", "model", "session", "project", "agent", "cause")
 
 NAME = 26
 """How many columns the name of a group takes at most."""
-
-BEFORE = {"today": 0, "yesterday": 1}
-BACK = re.compile(r"[0-9]{1,4}[dw]")
-"""So many days or weeks before today."""
-
-FAR = 1 << 53
-"""Behind every time that anything is said to have happened at."""
 
 
 @click.command()
@@ -51,15 +43,16 @@ def cost(
     models: bool,
 ) -> None:
     """What every call has cost, those beside the turns included."""
-    from holdfast.cli.listing import named_project
-    from holdfast.cli.terminal import emit, say
+    from holdfast.cli.days import times
+    from holdfast.cli.narrowing import named_project
+    from holdfast.cli.terminal import console, emit, say
 
     with asked.open() as hf:
         one = find(hf, session).id if session else ""
         of = None if project is None else named_project(hf, project)
         found = hf.costs(by, project=of, session=one, **times(since, until))  # type: ignore[arg-type]
         shot = hf.session(one).snapshot() if one else None
-        names = _titles(hf, found) if by == "session" and not asked.json else {}
+        names = _titles(hf, found) if by == "session" and console().is_terminal else {}
     if asked.json:
         for group in found:
             emit(_value(group, by) | (_work(shot) if shot and by == "session" else {}))
@@ -86,33 +79,6 @@ def worked(shot: BudgetSnapshot) -> str:
     lines = f"{many(shot.lines_added, 'line')} added, {shot.lines_removed:,} removed"
     took = f"models took {api} of " if shot.api_duration_ms else ""
     return f"{lines} · {took}{active} active"
-
-
-def times(since: str, until: str) -> dict[str, int]:
-    """From the beginning of one day to the end of another, where this program runs."""
-    told = {"since": (_day(since), 0), "until": (_day(until), 1)}
-    return {name: _begins(day, later) for name, (day, later) in told.items() if day}
-
-
-def _begins(day: datetime, later: int) -> int:
-    """When a day so many days later begins, in ms; a day without a zone's time is far away."""
-    try:
-        return int((day + timedelta(days=later)).astimezone().timestamp() * 1_000)
-    except (OverflowError, ValueError, OSError):
-        return 0 if day.year < 1970 else FAR
-
-
-def _day(word: str) -> Any:
-    """The beginning of a day: by its date, or so long before today."""
-    from holdfast.errors import Misuse
-
-    if word in BEFORE or BACK.fullmatch(word):
-        ago = BEFORE[word] if word in BEFORE else int(word[:-1]) * (7 if word[-1] == "w" else 1)
-        return datetime.combine(datetime.now().date(), time()) - timedelta(days=ago)  # noqa: DTZ005
-    try:
-        return datetime.strptime(word, "%Y-%m-%d") if word else None  # noqa: DTZ007 - local
-    except ValueError:
-        raise Misuse(f"{word!r} is no day; write it as 2026-03-31, yesterday, 7d or 2w") from None
 
 
 def _value(one: Costs, by: str) -> dict[str, Any]:
@@ -169,12 +135,10 @@ def _draw(
 
 
 def _row(table: Table, one: Costs, *, within: str = "", style: str = "") -> None:
-    from holdfast.cli.stats import WIDE, short
-    from holdfast.cli.terminal import console
+    from holdfast.cli.terminal import is_narrow, short
     from holdfast.cli.wording import number, rounded
 
-    screen = console()
-    tokens = rounded if screen.is_terminal and screen.width < WIDE else number
+    tokens = rounded if is_narrow() else number
     used = (one.usage.input, one.usage.cache_read, one.usage.cache_write, one.usage.output)
     price = f"{one.cost / 1e9:.4f}" + ("*" if one.unpriced else "")
     named = within + short(one.name, NAME - len(within))

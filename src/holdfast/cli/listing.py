@@ -55,6 +55,7 @@ def sessions(
     In a pipe each is a line of its own: id, title, project, model, entries and when it changed,
     with tabs between them.
     """
+    from holdfast.cli.narrowing import check_agent, named_project
     from holdfast.cli.terminal import console, hint, say
 
     screen = console().is_terminal and not asked.json
@@ -110,38 +111,6 @@ def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
             continue
         facts = (one.id, one.title or words, one.project, one.model, str(one.head))
         sys.stdout.write("\t".join((*map(one_line, facts), moment(one.updated))) + "\n")
-
-
-def named_project(hf: Holdfast, name: str) -> str:
-    """The project that is listed under a name, or the one at a path."""
-    from holdfast.cli.narrowing import refuse
-    from holdfast.errors import Misuse
-    from holdfast.files import project_root
-
-    listed = {one.project: short_project(one) for one in hf.every_session() if one.project}
-    known = sorted(place for place, short in listed.items() if name in (short, place))
-    if len(known) > 1:
-        raise Misuse(
-            f"{len(known)} projects are called {name!r}; give the path: {', '.join(known)}"
-        )
-    if not known and os.sep not in name and not os.path.isdir(name):
-        refuse("project", name, sorted({*listed.values()}))
-    return known[0] if known else str(project_root(os.path.abspath(name)))
-
-
-def check_agent(hf: Holdfast, agent: str) -> None:
-    """Refuse the name of a program that no session was imported from."""
-    from holdfast.core.nearest import nearest
-    from holdfast.errors import Unknown
-
-    known: set[str] = set()
-    for session in hf.every_session():
-        if session.agent.lower() == agent.lower():
-            return
-        known.add(session.agent)
-    names = sorted(known - {""})
-    told = f"sessions here are from {', '.join(names)}" if names else "nothing is imported yet"
-    raise Unknown("agent", agent, nearest(agent, names), told)
 
 
 def short_project(session: Session) -> str:

@@ -1,7 +1,9 @@
-"""Filters that leave nothing: whether a project, a tool or a model was named that nobody has."""
+"""Names that commands are narrowed by: which project is meant, and whether there is any project,
+agent, tool or model of a name at all."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -13,6 +15,38 @@ if TYPE_CHECKING:
 
 TOLD = 8
 """How many names are told where none is near."""
+
+
+def named_project(hf: Holdfast, name: str) -> str:
+    """The project that is listed under a name, or the one at a path."""
+    from holdfast.cli.listing import short_project
+    from holdfast.errors import Misuse
+    from holdfast.files import project_root
+
+    listed = {one.project: short_project(one) for one in hf.every_session() if one.project}
+    known = sorted(place for place, short in listed.items() if name in (short, place))
+    if len(known) > 1:
+        raise Misuse(
+            f"{len(known)} projects are called {name!r}; give the path: {', '.join(known)}"
+        )
+    if not known and os.sep not in name and not os.path.isdir(name):
+        refuse("project", name, sorted({*listed.values()}))
+    return known[0] if known else str(project_root(os.path.abspath(name)))
+
+
+def check_agent(hf: Holdfast, agent: str) -> None:
+    """Refuse the name of a program that no session was imported from."""
+    from holdfast.core.nearest import nearest
+    from holdfast.errors import Unknown
+
+    known: set[str] = set()
+    for session in hf.every_session():
+        if session.agent.lower() == agent.lower():
+            return
+        known.add(session.agent)
+    names = sorted(known - {""})
+    told = f"sessions here are from {', '.join(names)}" if names else "nothing is imported yet"
+    raise Unknown("agent", agent, nearest(agent, names), told)
 
 
 def check(hf: Holdfast, project: str, tool: str, model: str) -> None:

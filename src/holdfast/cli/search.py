@@ -112,8 +112,8 @@ def narrowed(hf: Holdfast, given: dict[str, Any]) -> Where:
     """The filters that were given, as the library takes them."""
     import os
 
-    from holdfast.cli.cost import times
-    from holdfast.cli.listing import check_agent
+    from holdfast.cli.days import times
+    from holdfast.cli.narrowing import check_agent
 
     named = ("agent", "model", "tool", "path", "role", "project")
     where: Where = {name: given[name] for name in named if given[name]}  # type: ignore[assignment]

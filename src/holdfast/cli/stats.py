@@ -26,9 +26,6 @@ NARROW = {"sessions": "sess.", "compacted": "comp."}
 SPARED = ("again", "reads", "full", "calls", "compacted", "cached", "output", "sessions")
 """Which of it is left out first where a terminal is too narrow for all."""
 
-WIDE = 100
-"""Columns from which on a terminal is shown every digit."""
-
 SOURCES, FILES = 12, 5
 """Of how many sources and files it is told."""
 
@@ -41,7 +38,7 @@ SOURCES, FILES = 12, 5
 @common
 def stats(asked: Asked, by: str, since: str, picture: str) -> None:
     """What sessions took, how full their windows were, what filled them, what was read again."""
-    from holdfast.cli.cost import times
+    from holdfast.cli.days import times
     from holdfast.cli.terminal import emit, say
 
     drawn = _picture(picture) if picture else None
@@ -125,10 +122,9 @@ def _table(found: list[Stats], by: str) -> Table:
     """A line for each group; a narrow terminal is shown tokens rounded."""
     from rich.table import Table
 
-    from holdfast.cli.terminal import console
+    from holdfast.cli.terminal import console, is_narrow
 
-    screen = console()
-    narrow = screen.is_terminal and screen.width < WIDE
+    screen, narrow = console(), is_narrow()
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     heads = (by, *(NARROW.get(name, name) if narrow else name for name in COLUMNS))
     rows = [heads, *(_row(one, narrow=narrow) for one in found)]
@@ -153,16 +149,8 @@ def _fitting(rows: list[tuple[str, ...]], width: int) -> list[int]:
     return kept
 
 
-def short(name: str, width: int) -> str:
-    """A name that fits: of a path its end, of another its beginning."""
-    from holdfast.cli.terminal import fitted, one_line
-
-    line = one_line(name)
-    path = "/" in line or "\\" in line
-    return f"…{line[1 - width :]}" if path and len(line) > width else fitted(line, width)
-
-
 def _row(one: Stats, *, narrow: bool) -> tuple[str, ...]:
+    from holdfast.cli.terminal import short
     from holdfast.cli.wording import number, rounded
 
     tokens = rounded if narrow else number
@@ -195,7 +183,7 @@ def bars(title: str, rows: list[tuple[str, int]]) -> None:
     """Bars with their numbers; nothing where there are none."""
     from rich.table import Table
 
-    from holdfast.cli.terminal import print_table, say
+    from holdfast.cli.terminal import print_table, say, short
     from holdfast.cli.wording import number
 
     if not rows:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NOTHING = "–"
 """Stands where there is nothing to show."""
 
+WIDE = 100
+"""Columns from which on a table shows every digit."""
+
 ENDLESS = 100_000
 """Columns of a pipe: more than any row has."""
 
@@ -51,6 +54,19 @@ def fitted(text: str, width: int) -> str:
     line = one_line(text[: width * 8])
     whole = cell_len(line) <= width and len(text) <= width * 8
     return line if whole else f"{set_cell_size(line, width - 1).rstrip()}…"
+
+
+def is_narrow() -> bool:
+    """Whether it is a terminal too narrow for every digit of a table."""
+    screen = console()
+    return screen.is_terminal and screen.width < WIDE
+
+
+def short(name: str, width: int) -> str:
+    """A name that fits: of a path its end, of another its beginning."""
+    line = one_line(name)
+    path = "/" in line or "\\" in line
+    return f"…{line[1 - width :]}" if path and len(line) > width else fitted(line, width)
 
 
 def emit(value: Any) -> None:

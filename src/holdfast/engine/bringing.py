@@ -11,15 +11,13 @@ from msgspec.structs import replace
 from holdfast.core.price import cost
 from holdfast.errors import Conflict, Misuse
 from holdfast.failpoints import failpoint
+from holdfast.model import wire
 from holdfast.model.brought import Brought, Source
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
-
-MOST = 2**53
-"""What costs more, in billionths of a dollar, was never called."""
 
 TOLD = "told"
 """The version of a price that the program itself has told."""
@@ -53,6 +51,6 @@ def _priced(call: Call, known: Callable[[str], Profile]) -> Call:
         return call
     profile = known(call.model)
     price = cost(call.usage, profile, call.iterations, known)
-    if price is None or price >= MOST:
+    if price is None or price >= wire.LARGEST:
         return call
     return replace(call, cost=price, price_version=profile.price_version)

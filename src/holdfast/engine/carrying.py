@@ -24,6 +24,7 @@ from holdfast.engine.identity import session_id
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.prints import of_entry
 from holdfast.errors import Corrupt, Misuse
+from holdfast.model import wire
 from holdfast.model.brought import Brought
 from holdfast.model.log import (
     Body,
@@ -56,9 +57,6 @@ WORK = 20_000_000
 
 LONGEST = 200
 """More letters than the id of any session has."""
-
-LATEST = 2**53
-"""A time, a count and a place are below this."""
 
 
 async def carry(engine: Engine, told: PortableSession, report: Imported) -> str:
@@ -177,7 +175,7 @@ class Carrying:
         if isinstance(body, Summary):
             body = replace(body, folded=state or Folded(), facts=_facts(body.facts))
         fits = len(entry.counts) == len(getattr(body, "parts", ()))
-        fits = fits and all(0 <= count < LATEST for count in entry.counts)
+        fits = fits and all(0 <= count < wire.LARGEST for count in entry.counts)
         return Draft(
             id=entry.id,
             body=body,
@@ -234,13 +232,13 @@ def checked(told: PortableSession) -> tuple[Entry, ...]:
         if entry.seq != place:
             raise Misuse(f"session {told.session.id!r} has no entry {place}, but a later one")
         times = (entry.created, entry.completed or 0)
-        if not _named(entry.id) or not all(0 <= time < LATEST for time in times):
+        if not _named(entry.id) or not all(0 <= time < wire.LARGEST for time in times):
             raise Misuse(f"entry {place} of session {told.session.id!r} has no id, or no such time")
     info = told.session
     if not _named(info.id) or len(info.id) > LONGEST:
         raise Misuse(f"{info.id[:LONGEST]!r} is no id of a session")
     numbers = [info.created, info.updated, info.archived, *chain(*map(_numbers, told.calls))]
-    if not all(0 <= number < LATEST for number in numbers):
+    if not all(0 <= number < wire.LARGEST for number in numbers):
         raise Misuse(f"session {info.id!r} tells a time or a number that can be none")
     return entries
 

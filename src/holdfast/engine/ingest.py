@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
 MOST_PARTS = 1_000
-"""How many parts of a message, and how many records of it, are one entry's."""
+"""How many parts of a message, and how many records of it, are one entry's: with what was kept
+before and behind it, that is less than an entry holds."""
 
 EXTRACT = 2_000
 """How long our own extract is where nobody can read a summary, in tokens."""

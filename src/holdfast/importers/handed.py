@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.importers.jsonl import UNREADABLE, decode
-from holdfast.importers.values import table, text
+from holdfast.importers.values import count, table, text
 from holdfast.model.told import HANDED
 from holdfast.ports import Material
 
@@ -50,6 +50,4 @@ def _record(data: bytes, before: str) -> Copy | None:
 
 
 def _head(told: dict[str, Any], before: str) -> int:
-    head = told.get("head")
-    whole = told.get("sha256") == before
-    return head if whole and type(head) is int and 0 < head < 1 << 53 else 0
+    return count(told.get("head")) if told.get("sha256") == before else 0

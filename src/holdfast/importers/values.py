@@ -11,8 +11,6 @@ from holdfast.model import wire
 from holdfast.model.message import Media
 from holdfast.model.pictures import dimensions
 
-LARGEST = 1 << 53
-
 
 def text(value: Any) -> str:
     """Text; empty where it is something else."""
@@ -31,9 +29,9 @@ def rows(value: Any) -> list[Any]:
 
 def count(value: Any) -> int:
     """A number of things, or of ms since 1970; 0 where it is none."""
-    if type(value) is float and 0 <= value < LARGEST:
+    if type(value) is float and 0 <= value < wire.LARGEST:
         return int(value)
-    return value if type(value) is int and 0 <= value < LARGEST else 0
+    return value if type(value) is int and 0 <= value < wire.LARGEST else 0
 
 
 def picture(kind: str, base64: str, name: str = "") -> Media | None:

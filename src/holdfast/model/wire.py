@@ -17,6 +17,9 @@ import msgspec
 
 T = TypeVar("T")
 
+LARGEST = 2**53
+"""Numbers from here on are not the same for everybody who reads JSON: nothing counts so many."""
+
 _encoder = msgspec.json.Encoder()
 _anything = msgspec.json.Decoder()
 

@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 from holdfast.codecs.anthropic.blocks import OWNER, parts
 from holdfast.codecs.anthropic.raw import Garbled, fields, items, value, words
 from holdfast.codecs.anthropic.walk import objects
+from holdfast.model import wire
 from holdfast.model.message import Message, Opaque, Part, SummaryText
 from holdfast.model.reply import Edit, Iteration, Reply, Stop, Usage
 
@@ -170,4 +171,4 @@ def _text(found: Any) -> str:
 def _count(told: Any, name: str) -> int:
     """A number of tokens; 0 for anything that cannot be one."""
     found = cast(dict[str, Any], told).get(name) if isinstance(told, dict) else None
-    return found if type(found) is int and 0 <= found < 1 << 53 else 0
+    return found if type(found) is int and 0 <= found < wire.LARGEST else 0

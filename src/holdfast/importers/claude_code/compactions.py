@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.importers.jsonl import Found, milliseconds, rest
+from holdfast.importers.values import count
 from holdfast.model.log import Trigger
 from holdfast.model.message import Record
 from holdfast.model.told import Cleared, Compacted
@@ -27,8 +28,8 @@ def compacted(
         native=native,
         boundary=boundary.text("uuid"),
         trigger=_trigger(metadata),
-        before=tokens(metadata.get("preTokens")),
-        after=tokens(metadata.get("postTokens")),
+        before=count(metadata.get("preTokens")),
+        after=count(metadata.get("postTokens")),
         kept=kept,
         records=(*records, summary) if summary else records,
     )
@@ -39,22 +40,17 @@ def cleared(found: Found) -> Cleared:
     metadata = found.table("microcompactMetadata")
     named = metadata.get("compactedToolIds")
     calls = tuple(one for one in named if type(one) is str) if type(named) is list else ()
-    before = tokens(metadata.get("preTokens"))
+    before = count(metadata.get("preTokens"))
     return Cleared(
         calls=calls,
         created=milliseconds(found.fields.get("timestamp")),
         step="microcompact",
         trigger=_trigger(metadata),
         before=before,
-        after=max(before - tokens(metadata.get("tokensSaved")), 0),
+        after=max(before - count(metadata.get("tokensSaved")), 0),
     )
 
 
 def _trigger(metadata: dict[str, Any]) -> Trigger:
     told = metadata.get("trigger")
     return _TRIGGERS.get(told, "import") if type(told) is str else "import"
-
-
-def tokens(value: Any) -> int:
-    """A number of tokens; 0 for anything that cannot be one."""
-    return value if type(value) is int and 0 <= value < 1 << 53 else 0

@@ -21,8 +21,9 @@ from holdfast.codecs.anthropic.decode import stop_of, used
 from holdfast.importers.allowance import Allowance
 from holdfast.importers.claude_code.attachments import injected
 from holdfast.importers.claude_code.blocks import OWNER, asked, nameless, replied, thinned
-from holdfast.importers.claude_code.compactions import AGENT, cleared, compacted, tokens
+from holdfast.importers.claude_code.compactions import AGENT, cleared, compacted
 from holdfast.importers.jsonl import Found, milliseconds, parted, rest, whole
+from holdfast.importers.values import count
 from holdfast.model import wire
 from holdfast.model.message import (
     Message,
@@ -378,7 +379,7 @@ def _first_call(message: Message) -> str:
 
 
 def _weight(usage: dict[str, Any]) -> int:
-    return sum(tokens(value) for name, value in usage.items() if name.endswith("_tokens"))
+    return sum(count(value) for name, value in usage.items() if name.endswith("_tokens"))
 
 
 def _text(value: Any) -> str:

@@ -12,8 +12,8 @@ from binascii import Error as NotBase64
 from typing import Any
 
 from holdfast.codecs.openai_responses.decode import grouped
-from holdfast.importers.codex.records import table, text
 from holdfast.importers.jsonl import UNREADABLE, decode
+from holdfast.importers.values import table, text
 from holdfast.model import wire
 from holdfast.model.message import Media, Part, Reasoning, Text, ToolResult
 from holdfast.model.pictures import dimensions

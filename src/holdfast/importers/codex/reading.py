@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from holdfast.importers.codex.records import AGENT, Item, count, item, table, text
+from holdfast.importers.codex.records import AGENT, Item, item
 from holdfast.importers.codex.talk import Talk
 from holdfast.importers.codex.usage import Meter
 from holdfast.importers.handed import copied
 from holdfast.importers.jsonl import Found, milliseconds, records
+from holdfast.importers.values import count, table, text
 from holdfast.model.log import Trigger
 from holdfast.model.told import HANDED, Begun, Kept, Problem, Titled, Told
 from holdfast.ports import Material

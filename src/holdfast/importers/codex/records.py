@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from holdfast.importers.jsonl import Found, milliseconds
+from holdfast.importers.values import count, text
 from holdfast.model.message import Record
 
 AGENT = "codex"
@@ -100,18 +101,7 @@ def item(found: Found, before: int) -> Item:
 
 
 def _time(value: Any) -> int:
-    if type(value) is int and 0 < value < 1 << 53:
-        return value if value > _SECONDS else value * 1000
+    told = count(value)
+    if told:
+        return told if told > _SECONDS else told * 1000
     return milliseconds(value)
-
-
-def text(value: Any) -> str:
-    return value if type(value) is str else ""
-
-
-def table(value: Any) -> dict[str, Any]:
-    return value if type(value) is dict else {}
-
-
-def count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 1 << 53 else 0

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from holdfast.importers.codex import content as contents
 from holdfast.importers.codex.past import Past, Seen, print_of
-from holdfast.importers.codex.records import AGENT, Item, table, text
+from holdfast.importers.codex.records import AGENT, Item
 from holdfast.importers.jsonl import UNREADABLE, decode, rest
+from holdfast.importers.values import table, text
 from holdfast.model import wire
 from holdfast.model.log import Trigger
 from holdfast.model.message import (

@@ -13,7 +13,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from holdfast.importers.codex.records import count, table, text
+from holdfast.importers.values import count, table, text
 from holdfast.model import wire
 from holdfast.model.reply import Usage
 from holdfast.model.told import Called
