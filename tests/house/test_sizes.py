@@ -1,11 +1,15 @@
-"""A file is one thought, and a function is one step of it."""
+"""Sizes: a file is one thought, and a function is one step of it.
+
+The limit is where a file has surely become two thoughts. It is no target: an idea that needs 600
+lines stays whole, and a second idea is a reason to part a file long before.
+"""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE_LINES = 400
+FILE_LINES = 700
 FUNCTION_LINES = 40
 
 
@@ -34,8 +38,8 @@ def test_no_file_and_no_function_is_too_long() -> None:
 
 
 def test_a_planted_long_file_is_caught(tmp_path: Path) -> None:
-    plant(tmp_path, "src/holdfast/long.py", "x = 1\n" * 401)
-    assert oversize(tmp_path) == ["src/holdfast/long.py: 401 lines, at most 400"]
+    plant(tmp_path, "src/holdfast/long.py", "x = 1\n" * 701)
+    assert oversize(tmp_path) == ["src/holdfast/long.py: 701 lines, at most 700"]
 
 
 def test_a_planted_long_function_is_caught(tmp_path: Path) -> None:
@@ -44,7 +48,7 @@ def test_a_planted_long_function_is_caught(tmp_path: Path) -> None:
 
 
 def test_the_limits_themselves_pass(tmp_path: Path) -> None:
-    plant(tmp_path, "bench/x.py", "def f():\n" + "    x = 1\n" * 39 + "y = 1\n" * 360)
+    plant(tmp_path, "bench/x.py", "def f():\n" + "    x = 1\n" * 39 + "y = 1\n" * 660)
     assert oversize(tmp_path) == []
 
 
