@@ -78,3 +78,10 @@ def test_a_copy_is_private_and_gone_at_the_end(tmp_path: Path) -> None:
         assert os.stat(Path(path).parent).st_mode & 0o077 == 0
         assert found.copy("nothing") is None
     assert not Path(path).exists()
+
+
+def test_a_line_without_end_is_read_no_further_than_its_file_may_be(tmp_path: Path) -> None:
+    with (tmp_path / "a.jsonl").open("wb") as file:
+        file.truncate(1 << 42)  # four terabytes of nothing, which take no place on a disk
+    found = list(material(tmp_path, line=10, file=8 << 20).lines())
+    assert [bool(line.fault) for line in found] == [True, True]

@@ -2,14 +2,21 @@
 
 Rule 1: a line ends with LF, CR LF or CR, and with nothing else: U+2028 is text.
 Rule 2: an event ends with an empty line; what the stream breaks off in the middle of is no event.
+Rule 3: every byte is looked at once: the unfinished line is kept, and only what is new is searched
+        for its end, so that a line in a million pieces takes time linear in its length.
 """
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from msgspec import Struct
 
-LONGEST = 64 * 1024 * 1024
-"""An event of more bytes than this is nobody's."""
+LONGEST: Final = 64 * 1024 * 1024
+"""The bytes of one event at most, its lines counted as they came; more is an error."""
+
+_LINE_END: Final = re.compile(rb"\r\n?|\n")
 
 
 class Event(Struct, frozen=True):
@@ -22,35 +29,44 @@ class Event(Struct, frozen=True):
 class Events:
     """Feed it bytes; it gives back the events they complete."""
 
-    def __init__(self) -> None:
-        self._rest = b""
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._longest = longest
+        self._unfinished = bytearray()
+        self._after_carriage = False
         self._name = ""
         self._data: list[bytes] = []
         self._size = 0
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that these bytes complete."""
-        buffer = self._rest + data
+        """The events that these bytes complete; ValueError where one grows beyond the bound."""
+        start = int(self._after_carriage and data[:1] == b"\n")  # the rest of a CR LF cut in two
+        self._after_carriage = data[-1:] == b"\r" if data else self._after_carriage
         found: list[Event] = []
-        start = 0
-        while (end := _line_end(buffer, start)) is not None:
-            stop, following = end
-            if event := self._line(buffer[start:stop]):
+        for end in _LINE_END.finditer(data, start):
+            if event := self._line(self._finished(data[start : end.start()])):
                 found.append(event)
-            start = following
-        self._rest = buffer[start:]
-        if len(self._rest) + self._size > LONGEST:
-            raise ValueError("an event without end")
+            start = end.end()
+        self._unfinished += data[start:]
+        self._check_size(len(self._unfinished))
         return found
+
+    def _finished(self, last: bytes) -> bytes:
+        """The unfinished line with its last piece."""
+        if not self._unfinished:
+            return last
+        line = bytes(self._unfinished) + last
+        self._unfinished.clear()
+        return line
 
     def _line(self, line: bytes) -> Event | None:
         if not line:
             return self._dispatch()
+        self._size += len(line) + 1
+        self._check_size()
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":
             self._data.append(value)
-            self._size += len(value)
         elif field == b"event":
             self._name = value.decode("utf-8", "replace")
         return None
@@ -60,13 +76,6 @@ class Events:
         self._name, self._data, self._size = "", [], 0
         return event
 
-
-def _line_end(buffer: bytes, start: int) -> tuple[int, int] | None:
-    """Where the line at `start` ends and the next begins; None while that is not known."""
-    feed = buffer.find(b"\n", start)
-    carriage = buffer.find(b"\r", start, feed if feed >= 0 else len(buffer))
-    if carriage < 0:
-        return (feed, feed + 1) if feed >= 0 else None
-    if carriage + 1 == len(buffer):
-        return None  # an LF may follow
-    return carriage, carriage + 1 + (buffer[carriage + 1 : carriage + 2] == b"\n")
+    def _check_size(self, more: int = 0) -> None:
+        if self._size + more > self._longest:
+            raise ValueError(f"an event has more than {self._longest:,} bytes; no reply needs them")

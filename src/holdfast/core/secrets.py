@@ -1,6 +1,8 @@
 """Secrets in text: known by their shape, or by their value.
 
-Rule 1: `mask` is for what leaves the log (the search index, notes, exports): it goes by shape.
+Rule 1: `mask` is for what leaves the log (the search index, notes, exports): it goes by shape. A
+        name such as `api_key` before a value is not enough, for programs are full of such names:
+        the value must look generated, or be a password in quotes.
 Rule 2: `redact` is for what enters it: the values we are configured with, wherever they turn up.
 Rule 3: a pattern never goes back over what it has matched (its repeats are possessive or short),
         so the time is linear in the text.
@@ -50,8 +52,6 @@ def _shapes(first: str, *shapes: tuple[str, str]) -> tuple[str, re.Pattern[str]]
 
 
 _SHAPES = (
-    # Keys of model providers. A digit is asked for, so that sk-learn-like-names-of-things stay.
-    _shape("sk-", rf"(?=[A-Za-z_-]{{0,80}}[0-9]){_WORD}{{16,}}+"),
     _shapes(
         "g",
         ("gh[pousr]_", "[A-Za-z0-9]{20,}+"),
@@ -71,25 +71,83 @@ _SHAPES = (
     ),
 )
 
-# The name before the value stays readable; only the value goes.
-_AFTER = (
-    ("bearer", re.compile(r"(?i)(\bbearer[ \t]{1,4})[A-Za-z0-9._~+/=-]{16,}+")),
-    ("://", re.compile(r"(://[^\s:/@\"']{1,64}+:)[^\s/@\"']{3,256}+(?=@)")),
-)
-_BETWEEN = r"[\\\"']{0,2}[ \t]{0,4}[:=][ \t]{0,4}[\\\"']{0,2}"
+_SEGMENT = re.compile(r"[A-Za-z0-9]++")
+_DIGITS = re.compile(r"[0-9]++")
+_RUN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
+"""A word or a number inside an identifier: `myHTTPKey2` has `my`, `HTTP`, `Key` and `2`."""
+
+_WORD_LIKE = ((24, 3.6), (16, 3.0), (0, 2.5))
+"""By the length of an identifier: the characters of its words and numbers at least, on average."""
+_LONGEST_WORD = 24
+_UNSPEAKABLE = re.compile("[b-df-hj-np-tv-xz]{6}")
+"""Consonants that no word has one behind the other; an identifier as short as `strncpy` may."""
+
+
+def _is_generated(value: str) -> bool:
+    """Whether a value looks generated: no name that somebody made of words has such letters."""
+    if "****" in value or "..." in value:
+        return False  # an abbreviation of a secret
+    digits = sum(map(len, _DIGITS.findall(value)))
+    letters = sum(map(len, _SEGMENT.findall(value))) - digits
+    if letters and digits > 0.3 * (letters + digits):
+        return True
+    return any(map(_is_generated_segment, _SEGMENT.findall(value)))
+
+
+def _is_generated_segment(segment: str) -> bool:
+    if len(segment) < SHORTEST or segment.isdecimal():
+        return False
+    runs, size = _RUN.findall(segment), len(segment)
+    numbers = [run for run in runs if run.isdecimal()]
+    return (
+        len(numbers) > 1
+        or sum(map(len, numbers)) > 0.3 * size
+        or size < next(mean for least, mean in _WORD_LIKE if size >= least) * len(runs)
+        or max(map(len, runs)) > _LONGEST_WORD
+        or (size >= 12 and _UNSPEAKABLE.search(segment) is not None)
+    )
+
+
+def _is_given(value: str) -> bool:
+    """Whether it is a value, and not the place for one in a template: `{password}`, `%s`."""
+    return value[0] not in "{$<%"
+
+
+# What comes before the value stays readable; only the value goes.
+_JUDGED = (
+    # Keys of model providers. A digit is asked for, so that sk-learn-like-names-of-things stay.
+    ("sk-", re.compile(rf"()(sk-(?<!{_WORD}sk-)(?=[A-Za-z_-]{{0,80}}[0-9]){_WORD}{{16,}}+)"),
+     _is_generated),
+    ("bearer", re.compile(r"(?i)(\bbearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,}+)"), _is_generated),
+    ("://", re.compile(r"(://[^\s:/@\"']{1,64}+:)([^\s/@\"']{3,256}+)(?=@)"), _is_given),
+)  # fmt: skip
+
+_BETWEEN = r"[\\\"']{0,2}[ \t]{0,4}(?:=>|:=|={1,3}|:)(?![:=])[ \t]{0,4}[\\\"']{0,2}"  # never `::`
 _VALUE = r"[^\s\\\"'`,;&<>(){}$\[\]]{8"
 """Eight characters and more, of those that a value has."""
 
 _NAMED = re.compile(
-    r"(?i)((?:passw(?:or)?d|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
-    rf"|credentials?){_BETWEEN})"
-    # Not what `mask` wrote, nor an expression in a program.
-    rf"(?!\[secret\]){_VALUE},}}+(?![(\[{{])"
+    r"(?i)((passw(?:or)?d|passphrase|pwd|secret|token|credentials?"
+    r"|(?:api|access|private|secret|signing|encryption|auth|master)[_-]?key)"
+    rf"({_BETWEEN}))({_VALUE},}}+)"
 )
-_NAMES = {"passw": "(?:or)?d", "pwd": "", "secret": "", "token": "", "key": "", "credential": "s?"}
+_NAMES = {
+    "passw": "(?:or)?d", "passphrase": "", "pwd": "", "secret": "", "token": "", "key": "",
+    "credential": "s?",
+}  # fmt: skip
 """How names for secrets begin, and how they end."""
 _GIVEN = {name: re.compile(f"{end}{_BETWEEN}{_VALUE}}}") for name, end in _NAMES.items()}
-_KEY = re.compile(r"(?:api|access|private)[_-]?key\Z")
+_KEY = re.compile(r"(?:api|access|private|secret|signing|encryption|auth|master)[_-]?key\Z")
+_LONGEST_KEY = len("encryption_")
+
+_NESTED = 8
+"""So many names in what another is given are judged; with more, all that follows is masked. Nobody
+writes that, and judging each would take time quadratic in their number."""
+
+_CHOSEN = ("passw", "passphrase", "pwd", "secret")
+"""Names for what people choose themselves, which need not look generated."""
+_IDENTIFIER = re.compile(r"[~.]?/?[A-Za-z_]\w*+(?:(?:\.|::|->|/|\?\.)[A-Za-z_]\w*+)*+")
+_NOUN = re.compile(r"(?i)passw(?:or)?d|pwd|secret|token|key|credential|auth")
 
 
 def mask(text: str) -> str:
@@ -98,22 +156,59 @@ def mask(text: str) -> str:
         if lead in text:
             text = shape.sub(MASK, text)
     folded = text.lower()
-    for lead, shape in _AFTER:
-        if lead in folded and (said := shape.sub(rf"\1{MASK}", text)) != text:
+    for lead, shape, judge in _JUDGED:
+        if lead in folded and (said := shape.sub(partial(_judged, judge), text)) != text:
             text, folded = said, said.lower()
     return _unnamed(text, folded)
+
+
+def _judged(judge: Callable[[str], bool], found: re.Match[str]) -> str:
+    return f"{found[1]}{MASK}" if judge(found[2]) else found[0]
 
 
 def _unnamed(text: str, folded: str) -> str:
     """The text without the values of names for secrets: as the pattern has it, looking less."""
     places = sorted(_given(folded))
     if places and len(folded) != len(text):  # some letters are two in lower case
-        return _NAMED.sub(rf"\1{MASK}", text)
-    said, done = "", 0
+        places = list(range(len(text)))
+    pieces: list[str] = []
+    done = passed = nested = 0
     for place in places:
-        if place >= done and (found := _NAMED.match(text, place)):
-            said, done = f"{said}{text[done:place]}{found[1]}{MASK}", found.end()
-    return said + text[done:] if done else text
+        if place < done or not (found := _NAMED.match(text, place)):
+            continue
+        nested = nested + 1 if place < passed else 0
+        if nested > _NESTED or _is_secret(found):
+            pieces += (text[done:place], found[1], MASK)
+            done = found.end()
+        passed = found.end()
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _is_secret(found: re.Match[str]) -> bool:
+    """Whether what a name for secrets is given is one."""
+    name, between, value = found[2], found[3], found[4].rstrip(".:!?-")
+    if len(value) < SHORTEST or found.string[found.end() : found.end() + 1] in tuple("([{"):
+        return False  # too short, or an expression in a program
+    if _is_generated(value):
+        return not _is_expression(value)
+    if not name.lower().startswith(_CHOSEN) or "****" in value or "..." in value:
+        return False
+    if _NOUN.fullmatch(value):
+        return False
+    quoted = between[-1] in "\"'" or found.string[max(found.start() - 1, 0)] in "-?&"
+    if quoted or not _IDENTIFIER.fullmatch(value):
+        return True
+    if _NOUN.search(value):
+        return False
+    return any(map(str.isdecimal, value)) or (name.isupper() and between == "=")
+
+
+def _is_expression(value: str) -> bool:
+    """Whether it names something in a program: words with dots between them."""
+    parts = re.split(r"\.|::|->|\?\.", value)
+    return len(parts) > 1 and not any(map(_is_generated_segment, parts)) and all(
+        part.isidentifier() for part in parts
+    )  # fmt: skip
 
 
 def _given(folded: str) -> Iterator[int]:
@@ -123,7 +218,7 @@ def _given(folded: str) -> Iterator[int]:
         while at >= 0:
             end = at + len(name)
             if given.match(folded, end):
-                key = _KEY.search(folded, max(at - len("private_"), 0), end)
+                key = _KEY.search(folded, max(at - _LONGEST_KEY, 0), end)
                 yield key.start() if key else at
             at = folded.find(name, end)
 

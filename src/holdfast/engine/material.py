@@ -82,8 +82,10 @@ class FileMaterial:
                 yield Line(number, b"", "is beyond what is read of one file")
                 return
             if len(data) > bounds.line and not data.endswith(b"\n"):
-                while (more := readline(CHUNK)) and not more.endswith(b"\n"):
+                while total <= bounds.file and (more := readline(CHUNK)):
                     total += len(more)
+                    if more.endswith(b"\n"):
+                        break
                 yield Line(number, b"", f"is longer than {bounds.line:,} bytes")
                 continue
             yield Line(number, data.rstrip(b"\r\n"))
