@@ -183,7 +183,8 @@ def toolbox(
         return {}
     box: Fields = {"tools": made}
     if options.tool_choice:
-        box["tool_choice"] = choice(options.tool_choice, made)
+        wanted = options.tool_choice
+        box["tool_choice"] = wanted if isinstance(wanted, dict) else choice(wanted, made)
     if options.parallel_tools is not None:
         box["parallel_tool_calls"] = options.parallel_tools
     return box

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.codecs.native import normalised, thinks
 from holdfast.core.explain import by_section
 from holdfast.core.repair import Fix
 from holdfast.core.server import edits
@@ -119,9 +120,10 @@ class PreparedWindow:
         known = {name: value for name, value in told.items() if name in Options.__struct_fields__}
         other = {name: value for name, value in told.items() if name not in known}
         extra = {**self._options.extra, **known.pop("extra", {}), **other}
-        chosen = replace(self._options, **known, extra=extra)
+        names = {tool.name for tool in self.window.tools}
+        chosen = normalised(replace(self._options, **known, extra=extra), format, names)
         if self._policy and "server_edits" not in known:
-            thinking = bool(chosen.thinking or chosen.effort or extra.get("thinking"))
+            thinking = any(map(thinks, (chosen.thinking, chosen.effort, extra.get("thinking"))))
             asked = edits(self._policy, self.profile, thinking=thinking, folded=self.folded)
             chosen = replace(chosen, server_edits=asked or chosen.server_edits)
         if chosen.max_tokens:

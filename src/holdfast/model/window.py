@@ -176,11 +176,12 @@ class Options(Struct, frozen=True, omit_defaults=True, kw_only=True):
     max_tokens: int = 0
     """What the reply may take; 0: the budget's output."""
     stream: bool = False
-    thinking: int | None = None
-    """Tokens for thinking, where the model takes a number; None: as the provider does."""
+    thinking: int | dict[str, Any] | None = None
+    """Tokens for thinking, where the model takes a number; None: as the provider does. Or as a
+    provider writes it: `{"type": "enabled", "budget_tokens": 2048}`."""
     effort: str = ""
-    tool_choice: str = ""
-    """`auto`, `none`, `any`, or the name of a tool."""
+    tool_choice: str | dict[str, Any] = ""
+    """`auto`, `none`, `any`, or the name of a tool; or as a provider writes it."""
     parallel_tools: bool | None = None
     cache: bool = True
     cache_ttl: str = ""

@@ -29,15 +29,19 @@ def settings(window: Window, options: Options, messages: list[Message]) -> dict[
 
 
 def _thinking(
-    tokens: int | None, longest: int, choice: dict[str, Any], messages: list[Message]
+    told: int | dict[str, Any] | None, longest: int, choice: dict[str, Any], messages: list[Message]
 ) -> dict[str, Any]:
-    """Thinking by a number of tokens, where the rules allow it.
+    """Thinking by a number of tokens, or as the caller wrote it, where the rules allow it.
 
     It is left out where a tool is forced, where it cannot fit, and inside a tool cycle that another
     model began: a turn that did not start with thinking cannot go on with it (A6).
     """
-    if tokens is None:
+    if told is None:
         return {}
+    native = told if isinstance(told, dict) else None
+    if native and native.get("type") != "enabled":
+        return {"thinking": native}
+    tokens = int((native or {}).get("budget_tokens", told))
     if tokens <= 0:
         return {"thinking": {"type": "disabled"}}
     if longest <= LEAST_THINKING or choice.get("type") in ("any", "tool"):
@@ -45,7 +49,7 @@ def _thinking(
     if turn_without_thinking(messages) is not None:
         return {}
     budget = max(LEAST_THINKING, min(tokens, longest - 1))
-    return {"thinking": {"type": "enabled", "budget_tokens": budget}}
+    return {"thinking": {**(native or {}), "type": "enabled", "budget_tokens": budget}}
 
 
 def turn_without_thinking(messages: list[Message]) -> int | None:
@@ -72,6 +76,8 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
 
 def _choice(options: Options) -> dict[str, Any]:
     choice: dict[str, Any] = {}
+    if isinstance(options.tool_choice, dict):
+        return options.tool_choice
     if options.tool_choice in ("auto", "none", "any"):
         choice = {"type": options.tool_choice}
     elif options.tool_choice:

@@ -8,7 +8,7 @@ Rule 2: `Options.extra` is written last and wins.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from holdfast.codecs.gemini.names import PROVIDER, signs
 from holdfast.model.window import Options, Tool, Window
@@ -63,10 +63,13 @@ def _declaration(tool: Tool) -> dict[str, Any]:
     return declared
 
 
-def _choice(tools: list[dict[str, Any]], choice: str) -> dict[str, Any]:
+def _choice(tools: list[dict[str, Any]], choice: str | dict[str, Any]) -> dict[str, Any]:
     """How functions may be called; a choice without functions would be refused."""
     if not choice or not any("function_declarations" in tool for tool in tools):
         return {}
+    if isinstance(choice, dict):
+        found = choice.get("function_calling_config", choice.get("functionCallingConfig"))
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if choice in ("auto", "none", "any"):
         return {"mode": choice.upper()}
     return {"mode": "ANY", "allowed_function_names": [choice]}
@@ -74,6 +77,8 @@ def _choice(tools: list[dict[str, Any]], choice: str) -> dict[str, Any]:
 
 def _thinking(model: str, options: Options) -> dict[str, Any]:
     """A level from Gemini 3 on, a budget before; never both, which would be refused."""
+    if isinstance(options.thinking, dict):
+        return dict(options.thinking)
     config: dict[str, Any] = {}
     if signs(model) and options.effort in LEVELS:
         config["thinking_level"] = LEVELS[options.effort]

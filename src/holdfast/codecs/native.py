@@ -1,0 +1,133 @@
+"""Options as a provider writes them: `thinking` and `tool_choice` as objects.
+
+An object that says what we have a word for becomes that word, whichever provider's it is, so that
+it is written once and in the words of the format that is sent. An object that only one format
+knows is passed to that format as it is. Anything else is refused here, with what may be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final, cast
+
+from msgspec.structs import replace
+
+from holdfast.errors import Misuse
+from holdfast.model.window import Options
+
+CHOICES: Final = {"auto": "auto", "none": "none", "any": "any", "required": "any"}
+"""The words of all providers for how tools may be used, and ours for them."""
+
+HOSTED: Final = frozenset({
+    "allowed_tools", "apply_patch", "code_interpreter", "computer", "computer_use",
+    "computer_use_preview", "custom", "file_search", "function", "image_generation", "mcp", "shell",
+    "web_search", "web_search_preview", "web_search_preview_2025_03_11",
+})  # fmt: skip
+"""The types of a choice that only OpenAI's formats know."""
+
+GEMINI_THINKING: Final = frozenset({
+    "thinking_budget", "thinking_level", "include_thoughts",
+    "thinkingBudget", "thinkingLevel", "includeThoughts",
+})  # fmt: skip
+
+Native = dict[str, Any]
+
+
+def normalised(options: Options, format: str, tools: Collection[str]) -> Options:
+    """The options in our own words, but for what only this format can say."""
+    choice, parallel = _choice(options.tool_choice, format, tools)
+    return replace(
+        options,
+        thinking=_thinking(options.thinking, format),
+        tool_choice=choice,
+        parallel_tools=parallel if options.parallel_tools is None else options.parallel_tools,
+    )
+
+
+def thinks(thinking: object) -> bool:
+    """Whether a model is asked to think: by a number, or by an object that does not say no."""
+    if isinstance(thinking, dict):
+        return cast(Native, thinking).get("type") != "disabled"
+    return bool(thinking)
+
+
+def _thinking(told: object, format: str) -> int | Native | None:
+    if told is None or (type(told) is int):
+        return told
+    native = _object(told)
+    kind, budget = native.get("type"), native.get("budget_tokens")
+    if kind == "disabled":
+        return 0
+    if kind == "adaptive":
+        return native if format == "anthropic" else None
+    if kind == "enabled" and type(budget) is int:
+        return native if format == "anthropic" and len(native) > len(("type", "budget")) else budget
+    if format == "gemini" and native and native.keys() <= GEMINI_THINKING:
+        return native
+    raise Misuse(
+        f"thinking={told!r} is not taken for {format}; give a number of tokens, 0 for none, "
+        "{'type': 'enabled', 'budget_tokens': …}, {'type': 'adaptive'} or {'type': 'disabled'}"
+    )
+
+
+def _choice(told: object, format: str, tools: Collection[str]) -> tuple[str | Native, bool | None]:
+    """The choice in our words or the format's own, and whether calls may be made in parallel."""
+    if isinstance(told, str):
+        return _word(told, tools), None
+    native = _object(told)
+    parallel = False if native.get("disable_parallel_tool_use") is True else None
+    if (word := _named(native, tools)) is not None:
+        return _word(word, tools), parallel
+    if _is_own(native, format):
+        return native, None
+    raise _no_choice(told, tools)
+
+
+def _object(told: object) -> Native:
+    """An object as its fields; none where it is something else."""
+    return cast(Native, told) if isinstance(told, dict) else {}
+
+
+def _word(told: str, tools: Collection[str]) -> str:
+    if not told or told in tools or not tools:
+        return told
+    if told not in CHOICES:
+        raise _no_choice(told, tools)
+    return CHOICES[told]
+
+
+def _named(native: Native, tools: Collection[str]) -> str | None:
+    """What an object says in one word: how tools may be used, or the one to use."""
+    if mode := _object(native.get("function_calling_config", native.get("functionCallingConfig"))):
+        return _mode(mode)
+    kind = native.get("type")
+    if kind in ("tool", "function", "custom"):
+        found = native.get("name", _object(native.get(kind)).get("name"))
+        return found if isinstance(found, str) and found in tools else None
+    return CHOICES.get(kind) if isinstance(kind, str) else None
+
+
+def _mode(mode: Native) -> str | None:
+    word = str(mode.get("mode", "")).lower()
+    allowed = mode.get("allowed_function_names", mode.get("allowedFunctionNames")) or []
+    if not isinstance(allowed, list) or len(cast(list[Any], allowed)) > 1:
+        return None
+    names = cast(list[Any], allowed)
+    return str(names[0]) if names and word == "any" else CHOICES.get(word)
+
+
+def _is_own(native: Native, format: str) -> bool:
+    """Whether an object is a choice that this format knows and we have no word for."""
+    if format.startswith("openai"):
+        kind = native.get("type")
+        return kind == "allowed_tools" or (kind in HOSTED and kind not in ("function", "custom"))
+    wanted = _object(native.get("function_calling_config", native.get("functionCallingConfig")))
+    return format == "gemini" and isinstance(wanted.get("mode"), str)
+
+
+def _no_choice(told: object, tools: Collection[str]) -> Misuse:
+    offered = ", ".join(sorted(tools)[:8])
+    return Misuse(
+        f"tool_choice={told!r} is no choice here; give 'auto', 'none', 'any', the name of a tool "
+        f"({offered or 'none is offered'}), or one of these as the provider writes it"
+    )
