@@ -48,9 +48,13 @@ def next_plan(now: Situation, taken: Collection[Step] = ()) -> Plan | None:
     return None
 
 
-def first_telling(now: Situation) -> Plan | None:
-    """The summary that somebody asks for by hand: the dearest step of a policy that has one."""
-    for planner in (compact, summarise) if now.policy.compact else (summarise,):
+def first_telling(now: Situation, *, noted: bool = False) -> Plan | None:
+    """The summary that somebody asks for by hand: the dearest step of a policy that has one.
+
+    With `noted`, running notes are used first, as when a window is full.
+    """
+    written = (notes,) if noted else ()
+    for planner in (*written, compact, summarise) if now.policy.compact else (*written, summarise):
         if plan := planner(now):
             return plan
     return None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from holdfast.core.accept import answer
 from holdfast.core.estimate import estimate
 from holdfast.core.ladder import first_telling
-from holdfast.core.notes import TEMPLATE, empty, is_sound, is_time, overlong, shortened
+from holdfast.core.notes import TEMPLATE, adopted, empty, is_sound, is_time, overlong
 from holdfast.core.scaffold import wrap
 from holdfast.core.situation import Situation
 from holdfast.core.summarise import is_due
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
 
 SECTION_SLACK = 2
-"""Notes may come back this many times as long as they may be: they are cut then, and told so."""
+"""Notes may come back this many times as long as they may be: they are cut when they are used, and
+whoever writes them next is told so."""
 
 
 def wants_summary(now: Situation) -> bool:
@@ -111,13 +112,14 @@ async def _written(scene: Scene, now: Situation, rule: Rule, flight: Flight) -> 
     fresh = _fresh(now, before)
     if not fresh or await Guard(scene.session, scene.policy).why_not():
         return None
-    text, cost = before.text if before else empty(), 0
+    text, cost = adopted(before.text) if before else empty(), 0
     profile = scene.session.catalogue.profile(scene.given.model)
     prompt = scene.session.catalogue.prompt(rule.prompt)
-    room = room_for(profile, rule.most) - estimate(prompt) - rule.most * SECTION_SLACK - 256
+    most = min(rule.most * SECTION_SLACK, profile.output_limit)
+    room = room_for(profile, most) - estimate(prompt) - most - 256
     for piece in chunks(filter(None, map(told, fresh)), max(room, 256)):
         question = Question(
-            profile, prompt, _asked(text, piece, rule), cause="notes", most=rule.most,
+            profile, prompt, _asked(text, piece, rule), cause="notes", most=most,
             timeout=rule.timeout, effort=rule.effort,
         )  # fmt: skip
         if not await flight.renew():
@@ -127,7 +129,7 @@ async def _written(scene: Scene, now: Situation, rule: Rule, flight: Flight) -> 
         found = answer(reply.text)
         if reply.stop != "end" or not is_sound(found):
             return None
-        text = shortened(found, rule)
+        text = found
     marker = Notes(text=text, upto=fresh[-1].seq, model=profile.name, cost=cost)
     try:
         return await scene.session.append(marker, epoch=now.view.folded.epoch)
@@ -137,12 +139,12 @@ async def _written(scene: Scene, now: Situation, rule: Rule, flight: Flight) -> 
 
 def _asked(text: str, piece: str, rule: Rule) -> str:
     """What is asked for: the notes so far, what has been said since, and what is too long."""
-    long = overlong(text, rule)
-    condense = "Condense these sections, which are too long:\n" + "\n".join(long) if long else ""
     headings = "\n".join(f"# {title}" for title, _ in TEMPLATE)
     limits = (
         f"Keep these headings, each with the line in italics below it, and nothing else as a "
         f"heading:\n{headings}\nAt most {rule.section:,} tokens a section, {rule.most:,} in all."
     )
     notes = wrap("current_notes_content", text)
-    return "\n\n".join(filter(None, (limits, condense, notes, wrap("conversation", piece))))
+    return "\n\n".join(
+        filter(None, (limits, overlong(text, rule), notes, wrap("conversation", piece)))
+    )

@@ -273,14 +273,15 @@ class Climb:
         return max(self.scene.session.now() - (last.completed or last.created), 0)
 
     async def planned(
-        self, view: View, *, focus: str = "", since: int = 0, upto: int = 0
+        self, view: View, *, focus: str = "", since: int = 0, upto: int = 0, noted: bool = True
     ) -> tuple[Plan | None, Plan | None]:
         """The compaction that somebody asks for by hand: as it is planned, and with its summary.
 
         The first is None where there is nothing to compact, the second where no summary came.
+        Running notes are used only where `noted`: they dwell on nothing in particular.
         """
         now = await self.situation(view, "manual", since=since, upto=upto)
-        plan = first_telling(now) or next_plan(now)
+        plan = first_telling(now, noted=noted) or next_plan(now)
         return plan, await self.drafting.drafted(plan, now, focus=focus) if plan else None
 
 

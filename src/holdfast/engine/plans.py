@@ -49,8 +49,8 @@ async def plan(
     view = await session.view()
     climb = Climb(preparation.scene, counting, write=True)
     written = written_down(session.info.directory).text
-    focus = "\n\n".join(filter(None, (focus, written)))
-    found, made = await climb.planned(view, focus=focus, since=first, upto=last)
+    whole = "\n\n".join(filter(None, (focus, written)))
+    found, made = await climb.planned(view, focus=whole, since=first, upto=last, noted=not focus)
     if found is None:
         raise Misuse(_nothing(preparation.scene.policy, first, last))
     if made is None:
