@@ -1,4 +1,4 @@
-"""Running notes: within their limits without losing what matters, and known when another wrote them."""
+"""Running notes: cut without losing what matters, and known under another's headings."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,9 +92,13 @@ def test_notes_that_are_too_long_are_told_so_section_by_section_and_in_all() -> 
     long = "a word or two of it " * 300
     names = [title.split()[0] for title, _ in TEMPLATE]
     told = overlong(noted(**dict.fromkeys(names, long)), rule)
-    assert "12,000" in told and "Current state" in told and "of 2,000" not in told
+    assert "12,000" in told
+    assert "Current state" in told
+    assert "of 2,000" not in told
     told = overlong(noted(Worklog=long * 2), rule)
-    assert "Worklog" in told and "of 2,000" in told and "12,000" not in told
+    assert "Worklog" in told
+    assert "of 2,000" in told
+    assert "12,000" not in told
     assert overlong(noted(Worklog="short"), rule) == ""
 
 
@@ -110,7 +114,7 @@ def test_the_headings_of_claude_code_are_known() -> None:
 
 def test_an_empty_template_of_either_kind_is_no_notes() -> None:
     lines = CLAUDE.splitlines()
-    bare = "\n".join(line for line in lines if line.startswith("# ") or line.startswith("_"))
+    bare = "\n".join(line for line in lines if line.startswith(("# ", "_")))
     bare = bare.replace("# run the tests first\n", "")
     assert not is_sound(adopted(bare))
     assert not is_sound(adopted(empty()))

@@ -47,7 +47,8 @@ def test_notes_that_came_back_too_long_are_kept_and_whoever_writes_them_next_is_
         assert len(asked) >= 2
         assert "too long" not in asked[0].prompt
         later = asked[1].prompt
-        assert "Condense these sections" in later and "Current state: " in later  # 300 a section
+        assert "Condense these sections" in later
+        assert "Current state: " in later
         assert "1,200 is the most" in later
         stored = [e.body.text for e in s.entries() if isinstance(e.body, Notes)]
         assert "left out" not in stored[0]
@@ -79,7 +80,8 @@ def test_notes_that_claude_code_wrote_are_used_and_what_is_recent_stays(tmp_path
         s.user("go on")
         plan = s.plan()
         assert plan.step == "notes"
-        assert "ISO weeks" in plan.summary and "# Errors and corrections" in plan.summary
+        assert "ISO weeks" in plan.summary
+        assert "# Errors and corrections" in plan.summary
         s.apply(plan)
         stays = sum(b.tokens for b in s.window().blocks if b.section in ("history", "current"))
         assert 8_000 <= stays < 12_000  # 10,000 as this model is likely to count

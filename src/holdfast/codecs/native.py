@@ -109,10 +109,10 @@ def _named(native: Native, tools: Collection[str]) -> str | None:
 
 def _mode(mode: Native) -> str | None:
     word = str(mode.get("mode", "")).lower()
-    allowed = mode.get("allowed_function_names", mode.get("allowedFunctionNames")) or []
-    if not isinstance(allowed, list) or len(cast(list[Any], allowed)) > 1:
+    allowed: object = mode.get("allowed_function_names", mode.get("allowedFunctionNames")) or []
+    names = cast(list[Any], allowed) if isinstance(allowed, list) else [allowed, allowed]
+    if len(names) > 1:
         return None
-    names = cast(list[Any], allowed)
     return str(names[0]) if names and word == "any" else CHOICES.get(word)
 
 

@@ -185,7 +185,7 @@ SMALLEST: Final = 32
 
 
 def _limited(body: str, most: int) -> str:
-    """A text of at most so many tokens, cut at the end of a line, or inside one that is too long."""
+    """A text of at most so many tokens, cut between lines, or inside one that is too long."""
     if estimate(body) <= most:
         return body
     body = body.removesuffix(LEFT_OUT).rstrip("\n")
