@@ -125,7 +125,7 @@ def test_a_fork_shares_the_past_and_nothing_else(hf: Holdfast) -> None:
 
 def test_the_second_writer_is_told_and_goes_on_in_a_fork(hf: Holdfast) -> None:
     first = talk(hf, 2)
-    second = hf.session(first.id)
+    second = hf.session(first.id, on_conflict="fork")
     first.user("from the first")
     with pytest.warns(SessionForked, match=first.id):
         second.user("from the second")

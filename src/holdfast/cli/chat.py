@@ -47,7 +47,7 @@ def chat(
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
     _check_installed()
     with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
-        opener = Opener(hf, voice, caps)
+        opener = Opener(hf, voice, caps, on_conflict="fork")
         resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
 

@@ -15,6 +15,7 @@ from holdfast.cli.wording import many
 if TYPE_CHECKING:
     from holdfast.agent.hooks import Hooks
     from holdfast.engine.doors import BlockingSession, Holdfast
+    from holdfast.engine.writer import OnConflict
     from holdfast.model.log import Session
 
 
@@ -44,9 +45,16 @@ def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
 class Opener:
     """Opens sessions, each with whoever writes summaries and with the user's hooks."""
 
-    def __init__(self, hf: Holdfast, voice: Any, caps: Mapping[str, float | None]) -> None:
+    def __init__(
+        self,
+        hf: Holdfast,
+        voice: Any,
+        caps: Mapping[str, float | None],
+        on_conflict: OnConflict = "append",
+    ) -> None:
         self._hf = hf
         self._voice = voice
+        self._on_conflict: OnConflict = on_conflict
         self._caps = caps
         self.hooks: Hooks | None = None
         """Of the session that was opened last."""
@@ -56,7 +64,7 @@ class Opener:
         where = directory or os.getcwd()
         made = self._hf.session(
             model=model, directory=where, policy=policy, summariser=self._voice,
-            hooks=[self._watching(where)],
+            hooks=[self._watching(where)], on_conflict=self._on_conflict,
         )  # fmt: skip
         return made.capped(**self._caps)
 
@@ -74,7 +82,9 @@ class Opener:
 
         found = self._newest(name) if name in (HERE, LAST) else find(self._hf, name)
         hooks = [self._watching(workplace(found))]
-        session = self._hf.session(found.id, summariser=self._voice, hooks=hooks)
+        session = self._hf.session(
+            found.id, summariser=self._voice, hooks=hooks, on_conflict=self._on_conflict
+        )
         return session.capped(**self._caps)
 
     def _watching(self, directory: str) -> Hooks:

@@ -55,7 +55,7 @@ def faults(marker: Body, head: int, kinds: Kinds) -> Iterator[str]:
 
     `kinds` has the kind of each entry that `named` gives.
     """
-    for seq in _seqs(marker):
+    for seq in places(marker):
         if seq < 1:
             yield f"it names entry {seq}, and the first is 1"
         elif seq > head:
@@ -130,7 +130,7 @@ def _is(kinds: Kinds, name: Name, *wanted: str) -> bool:
     return name not in kinds or kinds[name] in (*wanted, _LOST)
 
 
-def _seqs(marker: Body) -> list[int]:
+def places(marker: Body) -> list[int]:
     """Every seq that has to lie between 1 and the head."""
     match marker:
         case Summary():

@@ -53,6 +53,25 @@ def _plain(part: Part) -> bool:
     return False
 
 
+LONGEST_ID = 256
+"""How long an id of the caller's own may be."""
+
+
+def own_id(value: object) -> str:
+    """An id of the caller's own for a session, as it is; Misuse where it can be none."""
+    id = text(value, "the id of a session")
+    if not id.strip():
+        raise Misuse("the id of a session has at least one letter; give the id to open or create")
+    if len(id) > LONGEST_ID:
+        raise Misuse(f"the id of a session has at most {LONGEST_ID} letters, not {len(id):,}")
+    if not (id.isascii() and id.isprintable()):
+        raise Misuse(
+            f"{id!r} cannot be the id of a session: it may hold printable ASCII, no control "
+            "characters; encode what else there is, as in quote(id)"
+        )
+    return id
+
+
 def text(value: object, name: str) -> str:
     """The value, which must be text."""
     if not isinstance(value, str):

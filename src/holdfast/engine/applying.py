@@ -27,7 +27,7 @@ from holdfast.model.ledger import Ledger
 from holdfast.model.log import Clear, Entry, Marker, Summary
 from holdfast.model.message import Message, Opaque, SummaryText, ToolCall
 from holdfast.model.reply import Reply
-from holdfast.model.span import Span, clip, union
+from holdfast.model.span import Span, union
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def apply(session: OpenSession, sent: Sent, reply: Reply, entry: Entry) ->
     if reply.stop in ("aborted", "error") or not (reply.edits or reply.compaction is not None):
         return
     view = View(session=session.info, folded=sent.window.folded, last=sent.window.head)
-    spans = clip(view.spans, 1, entry.seq - 1)
+    spans = view.spans  # what was sent: what arrived while the model answered is not covered
     found = await load.read(session.store.log, session.id, spans)
     said = [one for one in found if one.is_message]
     if reply.compaction is not None:
@@ -89,7 +89,7 @@ async def _summary(
     assert reply.compaction is not None
     sealed = reply.message.parts[reply.compaction]
     standing = await load.summaries(session.store.log, view)
-    covers = clip(view.spans, 1, entry.seq - 1)
+    covers = view.spans
     for one in standing:
         covers = union(covers, one.body.covers if isinstance(one.body, Summary) else ())
     if not covers or not isinstance(sealed, Opaque):

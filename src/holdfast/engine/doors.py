@@ -32,6 +32,7 @@ from holdfast.engine.threaded import (
     spoken_in_loop,
 )
 from holdfast.engine.upkeep import Hook, Voice
+from holdfast.engine.writer import OnConflict
 from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
@@ -69,11 +70,12 @@ class Holdfast:
         self,
         id: str = "",
         *,
+        create: bool = False,
         model: str = "",
         directory: str | PathLike[str] = "",
         title: str = "",
         policy: str = "holdfast",
-        on_conflict: str = "fork",
+        on_conflict: OnConflict = "append",
         summariser: Voice | None = None,
         weak_model: str = "",
         hooks: Sequence[Hook] = (),
@@ -81,12 +83,16 @@ class Holdfast:
     ) -> BlockingSession:
         """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
 
+        With `create` the id is the caller's own, taken as it is: its session is opened where it is
+        there, and made where it is not. Model, directory, title and policy are for making it.
+        Where another writer went on first, a message is appended behind theirs; `on_conflict` may
+        be "fork" or "raise" instead.
         `summariser` answers questions on the side, first as `weak_model` where one is named;
         without one, summaries are made without a model. `hooks` see each compaction beforehand.
         `cap` is what it may cost in US dollars: the next call is refused as Capped before it is.
         """
         opened = self.engine.session(
-            id, model=model, directory=directory, title=title, policy=policy,
+            id, create=create, model=model, directory=directory, title=title, policy=policy,
             on_conflict=on_conflict, summariser=summariser, weak_model=weak_model, hooks=hooks,
             cap=cap,
         )  # fmt: skip

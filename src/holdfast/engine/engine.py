@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, get_args
 
 from holdfast.core.secrets import redact
-from holdfast.core.sound import text
+from holdfast.core.sound import own_id, text
 from holdfast.engine import load
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
@@ -21,6 +21,7 @@ from holdfast.engine.session import OpenSession
 from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.engine.watch import Watch
+from holdfast.engine.writer import OnConflict
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root, write_atomic
 from holdfast.model.caps import Caps
@@ -119,11 +120,12 @@ class Engine:
         self,
         id: str = "",
         *,
+        create: bool = False,
         model: str = "",
         directory: str | PathLike[str] = "",
         title: str = "",
         policy: str = "holdfast",
-        on_conflict: str = "fork",
+        on_conflict: OnConflict = "append",
         summariser: Voice | None = None,
         weak_model: str = "",
         hooks: Sequence[Hook] = (),
@@ -131,30 +133,56 @@ class Engine:
     ) -> OpenSession:
         """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
 
+        With `create` the id is the caller's own, taken as it is: its session is opened where it is
+        there, and made where it is not. Model, directory, title and policy are for making it.
+        Where another writer went on first, a message is appended behind theirs; `on_conflict` may
+        be "fork" or "raise" instead.
         `summariser` answers questions on the side, first as `weak_model` where one is named;
         without one, summaries are made without a model. `hooks` see each compaction beforehand.
         `cap` is what it may cost in US dollars: the next call is refused as Capped before it is.
         """
-        if on_conflict not in ("fork", "raise"):
-            raise Misuse(f"on_conflict is 'fork' or 'raise', not {on_conflict!r}")
+        if on_conflict not in get_args(OnConflict):
+            raise Misuse(f"on_conflict is 'append', 'fork' or 'raise', not {on_conflict!r}")
         voice = self.voice(summariser) if summariser and self.voice else None
         upkeep = Upkeep(voice=voice, weak_model=weak_model, hooks=tuple(hooks))
-        if id:
-            if model or directory or title or policy != "holdfast":
-                raise Misuse(_RESUMED)
+        if id and not create and (model or directory or title or policy != "holdfast"):
+            raise Misuse(_RESUMED)
+        if create:
+            found = await self._found_or_created(id, model, directory, title, policy)
+        elif id:
             found = await self.resolve(id)
-            spent = await self._spent(found)
         else:
-            found, spent = await self._created(model, directory, title, policy), 0
+            found = await self._created(self.ids.new(), model, directory, title, policy)
+        spent = await self._spent(found) if id else 0
         return OpenSession(self, found, on_conflict, spent, upkeep).capped(session=cap)
 
+    async def _found_or_created(
+        self,
+        id: str,
+        model: str,
+        directory: str | PathLike[str],
+        title: str,
+        policy: str,
+    ) -> Session:
+        """The session of exactly this id; of several that make it at once, one does."""
+        known = await self.store.sessions.find(own_id(id))
+        if known:
+            return known
+        try:
+            return await self._created(id, model, directory, title, policy)
+        except Misuse:
+            made = await self.store.sessions.find(id)  # by another writer, meanwhile
+            if made is None:
+                raise
+            return made
+
     async def _created(
-        self, model: str, directory: str | PathLike[str], title: str, policy: str
+        self, id: str, model: str, directory: str | PathLike[str], title: str, policy: str
     ) -> Session:
         where, project = _places(directory)
         return await self.store.sessions.create(
             Session(
-                id=self.ids.new(),
+                id=id,
                 created=self.clock.now(),
                 model=text(model, "a model"),
                 directory=where,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
-from holdfast.engine.writer import Writer
+from holdfast.engine.writer import OnConflict, Writer
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 
@@ -18,7 +18,7 @@ class Purse(Writer):
     """A writer that pays for calls, within caps."""
 
     def __init__(
-        self, engine: Engine, session: Session, on_conflict: str = "fork", spent: int = 0
+        self, engine: Engine, session: Session, on_conflict: OnConflict = "append", spent: int = 0
     ) -> None:
         super().__init__(engine, session, on_conflict, spent)
         self._caps, self.held = engine.caps, engine.held

@@ -17,6 +17,7 @@ from holdfast.engine.purse import Purse
 from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
+from holdfast.engine.writer import OnConflict
 from holdfast.errors import Unknown
 from holdfast.model.ledger import Effort, Ledger, Report
 from holdfast.model.log import Context, Entry, Rewind, Session, Switch
@@ -77,7 +78,7 @@ class OpenSession(Purse):
         self,
         engine: Engine,
         session: Session,
-        on_conflict: str = "fork",
+        on_conflict: OnConflict = "append",
         spent: int = 0,
         upkeep: Upkeep = NO_UPKEEP,
     ) -> None:

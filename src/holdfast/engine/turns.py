@@ -270,16 +270,15 @@ class Turns:
         session, sent = self._session, self._sent.get(format)
         call = self._call(reply, format, "done" if whole else "aborted")
         self._sent = {}
-        entry = await session.append(
+        draft = session.draft(
             reply.message,
-            key=key,
             provider=reply.provider,
             model=call.model,
             request=reply.request,
             completed=whole,
-            call=call,
         )
-        if sent and entry.seq == session.info.head:  # a retry has been marked before
+        entry = await session.put(draft, key=key, call=replace(call, entry=draft.id))
+        if sent and entry.id == draft.id:  # a retry has been marked before
             await apply(session, sent, reply, entry)
         return entry
 

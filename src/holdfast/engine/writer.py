@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
-from holdfast.core.markers import faults, named
+from holdfast.core.markers import faults, named, places
 from holdfast.core.price import dollars
 from holdfast.core.secrets import redacted
 from holdfast.core.sound import sound
 from holdfast.engine import load
 from holdfast.engine.paid import Paid
-from holdfast.errors import Conflict, Misuse, SessionForked
+from holdfast.errors import Conflict, Misuse, SessionForked, StoreError
 from holdfast.model.event import Called
 from holdfast.model.log import (
     Body,
@@ -37,11 +38,16 @@ if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
 
+OnConflict = Literal["append", "fork", "raise"]
+"""What becomes of a message where another writer went on: put behind theirs, put into a fork of
+the session, or refused with a Conflict."""
+
+
 class Writer:
     """Whoever appends to a session; it knows the last message it has seen."""
 
     def __init__(
-        self, engine: Engine, session: Session, on_conflict: str = "fork", spent: int = 0
+        self, engine: Engine, session: Session, on_conflict: OnConflict = "append", spent: int = 0
     ) -> None:
         self._engine = engine
         self._session = session
@@ -57,7 +63,7 @@ class Writer:
 
     @property
     def id(self) -> str:
-        """Its name; another one after a conflict, when the writer goes on in a fork."""
+        """Its name; another one after a conflict where the writer was opened to fork then."""
         return self._session.id
 
     @property
@@ -214,10 +220,9 @@ class Writer:
                 made = await self._write(drafts, key, call, Expect(message=last, marker=epoch))
             except Conflict as conflict:
                 self._doubtful = ()
-                if self._on_conflict == "raise" or epoch is not None:
-                    raise
-                made = await self._write_in_fork(drafts, key, call, conflict)
-            self._session, self._doubtful = moved_on(self._session, made), ()
+                made = await self._write_after(drafts, key, call, epoch, conflict)
+            await self._move_on(made)
+            self._doubtful = ()
             self._engine.appended = True
             self._owing = None
             if call and made[0].id == drafts[0].id:  # a retry is not paid twice
@@ -250,6 +255,42 @@ class Writer:
     ) -> Awaitable[tuple[Entry, ...]]:
         log = self._engine.store.log
         return log.append(self._session.id, drafts, key=key, expect=expect, call=call)
+
+    async def _write_after(
+        self,
+        drafts: tuple[Draft, ...],
+        key: str,
+        call: Call | None,
+        epoch: int | None,
+        conflict: Conflict,
+    ) -> tuple[Entry, ...]:
+        """Append although somebody else went on first: behind them, or in a fork.
+
+        A marker that was made against an epoch, or that names one of these messages by its place,
+        cannot go anywhere else.
+        """
+        forks = self._on_conflict == "fork"
+        said = any(isinstance(draft.body, Message) for draft in drafts)
+        if self._on_conflict == "raise" or not said or (forks and epoch is not None):
+            raise conflict
+        if forks:
+            return await self._write_in_fork(drafts, key, call, conflict)
+        if any(seq > self._session.head for draft in drafts for seq in places(draft.body)):
+            raise conflict
+        await self.refresh()
+        self._doubtful = drafts
+        try:
+            return await self._write(drafts, key, call, Expect(marker=epoch))
+        except Conflict:
+            self._doubtful = ()
+            raise
+
+    async def _move_on(self, made: tuple[Entry, ...]) -> None:
+        """Know what was appended, and what others put in front of it."""
+        if made[0].seq > self._session.head + 1:
+            with suppress(StoreError):  # it is written; what is not known now is read later
+                await self.refresh()
+        self._session = moved_on(self._session, made)
 
     async def _write_in_fork(
         self, drafts: tuple[Draft, ...], key: str, call: Call | None, conflict: Conflict
@@ -287,7 +328,7 @@ class Writer:
         if last is not None:
             spans = (Span(last - len(drafts) + 1, last),)
             made = await load.read(self._engine.store.log, self.id, spans)
-            self._session = moved_on(self._session, tuple(made))
+            await self._move_on(tuple(made))
             if self._owing:
                 self._pay_for(self._owing)
         self._doubtful, self._owing = (), None
