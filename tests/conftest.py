@@ -1,8 +1,9 @@
-"""Fuses for every test: a store of its own, and no way out to the network."""
+"""Fuses for every test: a store of its own, a bare environment, and no way out to the network."""
 
 import ipaddress
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,34 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return store
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that a test starts buffer their output, and warn, as they do for any user."""
+    for name in ("PYTHONUNBUFFERED", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONIOENCODING"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C acts on a test and on what it starts, also where the tests run in the background.
+
+    A shell starts background jobs with SIGINT ignored, and programs inherit that. A hangup stays
+    ignored where it is, for `nohup make test` must outlive its terminal: the tests that send one
+    take `hangups`.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """A hangup acts on what a test starts, also under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,7 +128,7 @@ def agentsview(folder: Path) -> dict[str, Counted]:
     ended = place.run("agentsview", "sync", AGENTSVIEW_DATA_DIR=str(data), AGENTSVIEW_NO_DAEMON="1",
                       AIDER_DIR=str(place.home / "code"))  # fmt: skip
     assert ended.status == 0, ended
-    with sqlite3.connect(data / "sessions.db") as base:
+    with closing(sqlite3.connect(data / "sessions.db")) as base:
         return _found(base, names)
 
 

@@ -238,9 +238,7 @@ def test_an_imported_session_is_shown_and_found(tmp_path: Path) -> None:
 def watched(path: Path) -> Iterator[Callable[[], dict[str, Any]]]:
     """What is told of a file that is watched, report by report."""
     command = [sys.executable, "-m", "holdfast.cli", "import", "--watch", "--json", str(path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ}
-    ) as watching:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
         out = watching.stdout
         assert out
         try:

@@ -1,13 +1,16 @@
 """Stored text cannot act on a terminal, and takes the room it is given."""
 
 import json
+import os
+import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from holdfast.cli.terminal import emit, fitted, neutral, one_line
+from holdfast.cli.terminal import emit, fitted, neutral, one_line, write_line
 from holdfast.cli.wording import ago, lasting, many, path, size
 from holdfast.testing.factories import HOSTILE, NOON
 
@@ -88,3 +91,15 @@ def test_a_path_at_home_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [path("/home/ada/x"), path("/home/ada"), path("/home/adam/x")] == [
         "~/x", "~", "/home/adam/x",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("write", "line"), [(emit, b'"value"\n'), (write_line, b"value\n")])
+def test_a_value_reaches_a_pipe_before_the_program_ends(
+    write: Callable[[str], None], line: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end, begin = os.pipe()
+    with open(end, "rb", buffering=0) as reader, open(begin, "w", encoding="utf-8") as piped:
+        os.set_blocking(end, False)
+        monkeypatch.setattr(sys, "stdout", piped)
+        write("value")
+        assert reader.read() == line

@@ -81,15 +81,7 @@ def ended(work: Path) -> None:
         time.sleep(0.02)
 
 
-@pytest.fixture
-def heeded() -> Iterator[None]:
-    """A hangup is not ignored, whoever started the tests."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("heeded")
+@pytest.mark.usefixtures("hangups")
 @pytest.mark.parametrize(("told", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_a_run_with_all_it_started(
     tmp_path: Path, told: signal.Signals, status: int

@@ -10,6 +10,7 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -160,14 +161,14 @@ def _tree() -> list[bytes]:
 
 def _database() -> list[bytes]:
     """With pages as small as they may be, so that there are many of them."""
-    db = sqlite3.connect(":memory:")
-    db.execute("PRAGMA page_size=512")
-    db.executescript(opencode_writing.SCHEMA)
-    _talk().insert(db)
-    _talk("ses_277daa810ffe000000000000b2").insert(db)
-    few = db.serialize()
-    opencode_writing.story().insert(db)
-    return [few, db.serialize()]
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("PRAGMA page_size=512")
+        db.executescript(opencode_writing.SCHEMA)
+        _talk().insert(db)
+        _talk("ses_277daa810ffe000000000000b2").insert(db)
+        few = db.serialize()
+        opencode_writing.story().insert(db)
+        return [few, db.serialize()]
 
 
 def _portable() -> list[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -122,12 +123,11 @@ def database(directory: Path, *talks: Talk) -> Path:
     """A database with some sessions, in the mode that the program uses."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "opencode.db"
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA journal_mode=WAL")
-    db.executescript(SCHEMA)
-    for talk in talks:
-        talk.insert(db)
-    db.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.executescript(SCHEMA)
+        for talk in talks:
+            talk.insert(db)
     return path
 
 

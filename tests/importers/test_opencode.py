@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import holdfast
@@ -131,14 +132,14 @@ def _written(told: Talk, form: str, place: Path) -> Path:
         return getattr(told, form)(place)
     if not (place / "opencode.db").exists():
         return database(place, told)
-    with sqlite3.connect(place / "opencode.db") as db:
+    with closing(sqlite3.connect(place / "opencode.db")) as db:
         told.insert(db)
     return place / "opencode.db"
 
 
 def test_a_database_is_read_with_what_is_still_in_its_log(hf: Holdfast, tmp_path: Path) -> None:
     path = database(tmp_path / "p")
-    with sqlite3.connect(path) as writer:
+    with closing(sqlite3.connect(path)) as writer:
         writer.execute("PRAGMA wal_autocheckpoint=0")
         story().insert(writer)
         assert path.with_name("opencode.db-wal").stat().st_size
@@ -273,7 +274,7 @@ class TestDatabase(ImporterContract):
 
 def test_messages_whose_session_has_no_row_are_read_and_told(hf: Holdfast, tmp_path: Path) -> None:
     path = database(tmp_path / "p", story())
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM session")
     (report,) = bring(hf, path)
     assert words(only(hf))

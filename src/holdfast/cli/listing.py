@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice, takewhile
@@ -101,7 +100,7 @@ def opening(hf: Holdfast, session: Session) -> str:
 
 def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
     """A line for each, for a program to read."""
-    from holdfast.cli.terminal import emit, one_line
+    from holdfast.cli.terminal import emit, one_line, write_line
     from holdfast.cli.wording import moment
 
     for one in page:
@@ -110,7 +109,7 @@ def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
             emit({**as_value(one), "opening": words})
             continue
         facts = (one.id, one.title or words, one.project, one.model, str(one.head))
-        sys.stdout.write("\t".join((*map(one_line, facts), moment(one.updated))) + "\n")
+        write_line("\t".join((*map(one_line, facts), moment(one.updated))))
 
 
 def short_project(session: Session) -> str:

@@ -71,7 +71,13 @@ def short(name: str, width: int) -> str:
 
 def emit(value: Any) -> None:
     """One value as one line of JSON, in ASCII: whatever text holds, it stays inert."""
-    sys.stdout.write(f"{json.dumps(value, ensure_ascii=True)}\n")
+    write_line(json.dumps(value, ensure_ascii=True))
+
+
+def write_line(line: str) -> None:
+    """One line for a program, flushed, so that a pipe shows each value as soon as it is known."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def be_tolerant() -> None:

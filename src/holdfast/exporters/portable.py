@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -46,8 +47,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of one line."""
-    return {"$schema": DRAFT, "title": f"Holdfast portable, version {VERSION}",
-            **msgspec.json.schema(PortableLine)}  # fmt: skip
+    whole = msgspec.json.schema(PortableLine)
+    for one in whole["$defs"].values():
+        if "description" in one:  # a docstring, whose indentation Python keeps up to 3.12
+            one["description"] = cleandoc(one["description"])
+    return {"$schema": DRAFT, "title": f"Holdfast portable, version {VERSION}", **whole}
 
 
 class Portable:
