@@ -185,5 +185,9 @@ class SessionForked(UserWarning):
     """Told to a second writer: somebody else went on, so this handle goes on in a fork."""
 
 
+class CallsLost(UserWarning):
+    """Told once, as an old store is opened: rows of model calls had been overwritten in it."""
+
+
 class NotMeasured(UserWarning):
     """Told once: telemetry was asked for, and cannot be set up as it was."""

@@ -131,7 +131,7 @@ def test_what_is_hurt_is_found_and_mended(
         ("UPDATE entries SET hash = zeroblob(32) WHERE kind = 'undo'", "it is not what was"),
         ("UPDATE blobs SET hash = X'00'", "its content is not what was stored"),
         ("UPDATE blobs SET size = 1", "its content is not what was stored"),
-        ("INSERT INTO calls SELECT 'x', 9, started, ended, 0, 0, 0, 0, 0, NULL, data FROM calls",
+        ("INSERT INTO calls SELECT 9<<29, 'x', 9, 0, 0, 0, 0, 0, 0, 0, NULL, data FROM calls",
          "1 calls of sessions that are gone"),
     ],
 )  # fmt: skip

@@ -196,14 +196,27 @@ class Carrying:
     async def _record(self, known: Session) -> None:
         """Its calls, with what they were given; told again, they are the same rows.
 
-        A call that is known by its id or by its provider's id of the request stays where it is.
+        Calls of a session that it shares its beginning with stay there.
         """
-        calls = [replace(call, session=known.id) for call in self._told.calls]
+        shared = await self._shared_calls(known)
+        calls = [
+            replace(call, session=known.id) for call in self._told.calls if call.id not in shared
+        ]
         for data in self._told.given.values():
             await self._store.calls.keep(known.id, data)
         for at in range(0, len(calls), CALLS):
             brought = Brought(session=known.id, calls=tuple(calls[at : at + CALLS]))
             self._report.calls += sum(await self._store.imports.bring(brought))
+
+    async def _shared_calls(self, known: Session) -> set[str]:
+        """The ids of the calls of every session that one was forked from."""
+        ids: set[str] = set()
+        while known.parent and known.fork:
+            known, after = await self._store.sessions.session(known.parent), ""
+            while page := await self._store.calls.calls(known.id, after=after):
+                ids |= {call.id for call in page}
+                after = page[-1].id
+        return ids
 
 
 def alike(known: Entry, told: Entry) -> bool:

@@ -82,7 +82,11 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
     """The request of a past call, from the log and what the call was given."""
     if not call.given:
         raise Unknown("request of call", call.id, (), "it was not made through window().request()")
-    given = await given_of(session, call)
+    try:
+        given = await given_of(session, call)
+    except Unknown as missing:
+        why = "what it was given is not in the store; run `holdfast doctor`"
+        raise Unknown("request of call", call.id, (), why) from missing
     view = await session.view(str(call.head))
     profile = await profile_at(session, given.model, view)
     policy = session.catalogue.policy(given.policy)

@@ -8,6 +8,7 @@ Rule 3: every export says at its end what it carries and what it does not.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from holdfast.engine import load
 from holdfast.engine.lately import given_now
 from holdfast.engine.stating import stated
 from holdfast.engine.window import PreparedWindow
-from holdfast.errors import Misuse
+from holdfast.errors import Misuse, Unknown
 from holdfast.exporters import claude_code, codex, html, markdown, portable
 from holdfast.exporters.fidelity import honest, many, said
 from holdfast.exporters.native import Live
@@ -145,8 +146,11 @@ class Exporting:
         names: set[str] = set()
         async for page in self._calls(info):
             names |= {call.given for call in page if call.given}
-        kept = self._session.store.calls.kept
-        return {name: await kept(info.id, name) for name in sorted(names)}
+        given: dict[str, bytes] = {}
+        for name in sorted(names):
+            with suppress(Unknown):  # `holdfast doctor` tells what is missing
+                given[name] = await self._session.store.calls.kept(info.id, name)
+        return given
 
     async def _pages(self, written: ModuleType) -> AsyncIterator[bytes]:
         view = await self._session.view()

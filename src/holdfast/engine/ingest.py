@@ -73,7 +73,11 @@ class Ingest:
         self._standing = Standing()
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
-        self._calls: list[Call] = []
+        self._calls: list[tuple[int, Call]] = []
+        """Each with the newest entry when it was told: the one that holds its reply."""
+        self._seq = shared
+        self._named_calls: dict[str, list[str | int]] = {}
+        """For each id that providers have given replies, which of the replies have it, in order."""
         self._notes: list[Noted] = []
         self._any = bool(shared)
         """Whether anything was said yet."""
@@ -143,7 +147,7 @@ class Ingest:
         self._note(told, body, seq)
 
     def _note(self, told: Said, body: Message, seq: int) -> None:
-        self._any = True
+        self._any, self._seq = True, seq
         if told.native:
             self._natives[told.native] = seq
         if body.role == "assistant" and told.model and not told.model.startswith("<"):
@@ -249,28 +253,36 @@ class Ingest:
             await self._trail.push(marker, print, created=told.created, completed=told.created)
 
     async def called(self, told: Called) -> None:
-        """What a call of a model used."""
-        if not self._trail.loose.new(b"call", wire.encode([told.request, told.usage])):
-            return
+        """What a call of a model used.
+
+        Programs and servers repeat their ids of replies, or leave them out of a transcript: a call
+        is known by the entry that holds its reply.
+        """
         name = told.request or wire.encode([told.started, told.usage]).decode()
-        self._calls.append(
-            Call(
-                id=name,
-                session="",
-                started=told.started,
-                ended=told.ended,
-                cause=told.cause,
-                provider=told.provider,
-                model=told.model,
-                request=told.request,
-                usage=told.usage,
-                iterations=told.iterations,
-                cost=told.cost,
-                price_version="" if told.cost is None else TOLD,
-                outcome="imported",
-                stop=told.stop,
-            )
+        replies = self._named_calls.setdefault(name, [])
+        reply: str | int = told.reply or self._seq
+        if reply not in replies:
+            replies.append(reply)
+        again = replies.index(reply)
+        if not self._trail.loose.new(b"called", wire.encode([name, again, told.usage])):
+            return
+        call = Call(
+            id=f"{name}\0{again}" if again else name,
+            session="",
+            started=told.started,
+            ended=told.ended,
+            cause=told.cause,
+            provider=told.provider,
+            model=told.model,
+            request=told.request,
+            usage=told.usage,
+            iterations=told.iterations,
+            cost=told.cost,
+            price_version="" if told.cost is None else TOLD,
+            outcome="imported",
+            stop=told.stop,
         )
+        self._calls.append((self._seq, call))
 
     async def kept(self, told: Kept) -> None:
         """A record that has no other place."""
@@ -307,7 +319,8 @@ class Ingest:
         names = (self._agent, self._trail.native, "call")
         calls = tuple(
             replace(call, id=session_id(*names, call.id), session=session.id)
-            for call in self._calls
+            for seq, call in self._calls
+            if not 0 < seq <= session.fork  # those are the calls of the session it was forked from
         )
         return self._named(replace(brought, calls=calls), session)
 

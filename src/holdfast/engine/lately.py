@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from holdfast.engine.later import later
+from holdfast.errors import Unknown
 from holdfast.model import wire
 from holdfast.model.log import Session
 from holdfast.model.reply import Call
@@ -58,7 +60,10 @@ async def given_of(session: OpenSession, call: Call) -> Given:
 async def given_now(session: OpenSession, model: str = "") -> Given:
     """What the newest call was given, for the model named or else for the one in use."""
     newest = await newest_call(session)
-    given = await given_of(session, newest) if newest and newest.given else surround.Given()
+    given = surround.Given()
+    if newest and newest.given:
+        with suppress(Unknown):  # `holdfast doctor` tells that it is missing
+            given = await given_of(session, newest)
     view = await session.view()
     led = await surround.in_use(session.store.log, view)
     since = newest is None or newest.head < view.folded.switch  # another policy may hold since

@@ -1,7 +1,7 @@
-"""What has been paid for which request: one that is told again is not paid again.
+"""What has been paid for which reply: one that is told again is not paid again.
 
-A provider's id of a response names what it was paid for, and the store keeps one row of it. The
-newest requests are remembered, so that what a session says it cost is what its rows say.
+A reply is the same one again where its provider's id and what it says are; the store keeps one row
+of it. The newest calls are remembered, so that what a session says it cost is what its rows say.
 """
 
 from __future__ import annotations
@@ -10,30 +10,29 @@ from holdfast.model.reply import Call
 from holdfast.ports import Calls
 
 MOST = 64
-"""So many requests are remembered; nobody tells an older one again."""
+"""So many calls are remembered; nobody tells the reply of an older one again."""
 
 
 class Paid:
-    """The requests of one session that were paid for lately."""
+    """The calls of one session that were paid for lately."""
 
     def __init__(self) -> None:
-        self._costs: dict[tuple[str, str], int] | None = None
+        self._calls: list[Call] | None = None
 
     async def look(self, calls: Calls, session: str) -> None:
         """Read what was paid for before, once."""
-        if self._costs is None:
-            self._costs = {}
-            for call in reversed(await calls.newest(session, MOST)):
-                self.owed(call)
+        if self._calls is None:
+            self._calls = list(reversed(await calls.newest(session, MOST)))
 
     def owed(self, call: Call) -> int | None:
         """What a call still costs; None where it is one that was told before."""
         cost = call.cost or 0
-        if not call.request or self._costs is None:
+        if not call.request or self._calls is None:
             return cost
-        name = (call.provider, call.request)
-        before = self._costs.pop(name, None)
-        self._costs[name] = max(cost, before or 0)
-        if len(self._costs) > MOST:
-            del self._costs[next(iter(self._costs))]
-        return cost if before is None else max(cost - before, 0) or None
+        known = next((one for one in self._calls if one.is_retold(call)), None)
+        if known is None:
+            self._calls = [*self._calls, call][-MOST:]
+            return cost
+        before = known.cost or 0
+        self._calls[self._calls.index(known)] = known.completed(call)
+        return max(cost - before, 0) or None

@@ -302,6 +302,7 @@ class Turns:
             provider=reply.provider,
             model=model,
             request=reply.request,
+            content=wire.digest(wire.encode(reply.message)).hex(),
             usage=reply.usage,
             iterations=reply.iterations,
             cost=_cost(session, reply, profile) if profile else None,

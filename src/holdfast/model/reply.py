@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.model.message import Message
 
 Stop = Literal["end", "tools", "length", "refused", "paused", "compaction", "aborted", "error"]
 
-Outcome = Literal["running", "done", "aborted", "failed", "imported"]
+Outcome = Literal["running", "done", "aborted", "failed", "imported", "lost"]
+"""How a call ended; of a `lost` one the usage is unknown, since an old store overwrote its row."""
 
 
 class Usage(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -72,7 +74,9 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     provider: str = ""
     model: str = ""
     request: str = ""
-    """The provider's id of the request; one row for each."""
+    """The provider's id of the reply. Some servers repeat theirs: by itself it identifies nothing."""
+    content: str = ""
+    """A hash of the reply's message: a reply is the same one again if this and `request` are."""
     entry: str = ""
     """The entry that holds the reply."""
     usage: Usage = Usage()
@@ -99,12 +103,43 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     epoch: int = 0
     """The newest marker that the prompt took into account."""
 
+    def is_retold(self, later: Call) -> bool:
+        """Whether a later call of the same session records this one's reply a second time.
+
+        Two calls whose replies say the same in answer to different requests are two calls.
+        """
+        if not (self.request and self.content):
+            return False
+        same = (self.provider, self.request, self.content)
+        sent = {self.request_hash, later.request_hash} - {""}
+        return same == (later.provider, later.request, later.content) and len(sent) < 2
+
+    def completed(self, later: Call) -> Call:
+        """This call with what is recorded of it later; a smaller usage never replaces a larger.
+
+        It stays the call behind the entry that held its reply first.
+        """
+        known = {
+            name: value
+            for name in self.__struct_fields__
+            if (value := getattr(later, name)) != getattr(_BLANK, name)
+        }
+        kept = {"id", "session", "started"} | ({"entry"} if self.entry else set())
+        if self.ended is not None and later.id != self.id:
+            kept.add("ended")  # it ended when it was told first
+        if self.usage.total > later.usage.total and self.outcome != "lost":
+            kept |= {"usage", "iterations", "cost", "price_version"}
+        return replace(self, **{name: known[name] for name in known.keys() - kept})
+
     @property
     def last(self) -> Usage:
         """What its last sampling took: that tells how full the window is, the sum does not."""
         said = [one for one in self.iterations if one.type in ("", "message", "fallback_message")]
         return said[-1] if said else self.usage
 
+
+_BLANK = Call(id="", session="", started=0)
+"""What a field holds that nothing is known of."""
 
 By = Literal["session", "model", "cause", "outcome", "quarter"]
 """What calls can be told apart by when they are summed."""

@@ -112,11 +112,14 @@ class Rewound(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Called(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What one call of a model used. Told again, by its request, the larger usage holds."""
+    """What one call of a model used. Told again with the same reply, the larger usage holds."""
 
     usage: Usage
     request: str = ""
-    """The provider's id of the reply."""
+    """The provider's id of the reply, which need not be unique."""
+    reply: str = ""
+    """The program's own name of the reply, where several messages are pieces of one. Otherwise a
+    call belongs to the message told before it."""
     started: int = 0
     ended: int | None = None
     provider: str = ""

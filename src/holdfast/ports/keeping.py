@@ -117,15 +117,18 @@ class Calls(Protocol):
     """Every model call, background ones too."""
 
     async def record(self, call: Call, *others: Call) -> Call:
-        """Insert or complete the rows of calls, all or none; one row per provider request id."""
+        """Insert or complete the rows of calls, all or none.
+
+        A row belongs to its session; there it is known by its id, or as a reply told again.
+        """
         ...
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
-        """The calls of a session in the order they were begun."""
+        """The calls of a session in the order they were recorded; those after the one named."""
         ...
 
     async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
-        """The calls begun last, newest first."""
+        """The calls recorded last, newest first."""
         ...
 
     async def spent(

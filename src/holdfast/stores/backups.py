@@ -157,8 +157,8 @@ def _numbered(pages: Pages, number: int) -> bool:
     """Whether a damaged file has rows of a session whose own row, and so its id, may be lost."""
     for rowid, values in pages.cells():
         if rowid and values and values[0] is None:
-            # Entries, parts and markers are told by their columns: the first is the rowid itself.
-            at = {8: rowid, 3: rowid, 6: entry_of(rowid)}.get(len(values), 0)
+            # Entries, calls, parts and markers, told by their columns: the first is the rowid.
+            at = {8: rowid, 12: rowid, 3: rowid, 6: entry_of(rowid)}.get(len(values), 0)
             if number_of(at) == number:
                 return True
     return False

@@ -9,6 +9,7 @@ from msgspec import Struct
 from holdfast.errors import Corrupt, StoreError
 from holdfast.model import wire
 from holdfast.model.log import Damaged, Marker
+from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database
@@ -114,6 +115,14 @@ def readable(data: bytes, type: Any) -> bool:
     except (Corrupt, *rows.GARBLED):
         return False
     return True
+
+
+def call_of(data: bytes) -> Call | None:
+    """The call of a row; None where it cannot be read."""
+    try:
+        return wire.decode(stored_bytes(data), Call)
+    except (Corrupt, *rows.GARBLED):
+        return None
 
 
 def job_sound(key: bytes, outcome: bytes) -> bool:

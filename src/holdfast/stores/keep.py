@@ -19,7 +19,8 @@ from holdfast.model.message import Opaque, opaque
 from holdfast.model.reply import Call, Usage
 from holdfast.stores import found
 from holdfast.stores.found import Found
-from holdfast.stores.sql import rows
+from holdfast.stores.migrate_calls import home_of
+from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.places import (
     MOST_ENTRIES,
@@ -36,6 +37,7 @@ from holdfast.stores.standing import standing
 OWNER = "holdfast"
 """Whose parts the wrapped bytes are: no provider is ever sent them."""
 
+_CALL = "SELECT data FROM calls WHERE session = ? AND id = ?"
 _PARTS = "SELECT place, kind, size, blob, data FROM parts WHERE place BETWEEN ? AND ?"
 
 
@@ -189,8 +191,8 @@ def record(db: Database, where: str) -> bool:
     session = found.find(db, name)
     columns = db.rows(
         "SELECT data, started, ended, cost, input, cache_read, cache_write, output FROM calls "
-        "WHERE id = ?",
-        (call,),
+        "WHERE session = ? AND id = ?",
+        (session.number, call),
     )
     if not columns or found.readable(columns[0][0], Call):
         return False
@@ -200,9 +202,42 @@ def record(db: Database, where: str) -> bool:
         id=call, session=name, started=started, ended=ended, cost=cost, usage=usage,
         outcome="running" if ended is None else "done",
     )  # fmt: skip
-    db.run("UPDATE calls SET data = ? WHERE id = ?", (wire.encode(fresh), call))
+    set_call = "UPDATE calls SET data = ? WHERE session = ? AND id = ?"
+    db.run(set_call, (wire.encode(fresh), session.number, call))
     _lay_by(db, session, _raw(data), f"the model call {call}")
     return True
+
+
+def move_call(db: Database, where: str) -> bool:
+    """Give a call to the session that holds its reply."""
+    name, _, id = where.rpartition("#")
+    session = found.find(db, name)
+    stored = db.rows(_CALL, (session.number, id))
+    call = found.call_of(stored[0][0]) if stored else None
+    if call is None:
+        return False
+    home, created = home_of(db, session.number, call)
+    if home == session.number:
+        return False
+    ((owner,),) = db.rows("SELECT id FROM sessions WHERE n = ?", (home,))
+    moved = replace(call, session=owner, started=created)
+    db.run("DELETE FROM calls WHERE session = ? AND id = ?", (session.number, id))
+    calls.record(db, home, moved)
+    return True
+
+
+def accept_call(db: Database, where: str) -> bool:
+    """Let a call whose usage is lost count as one without a price; nothing more is said of it."""
+    session = found.find(db, where)
+    lost = [
+        call
+        for (data,) in db.rows("SELECT data FROM calls WHERE session = ?", (session.number,))
+        if (call := found.call_of(data)) and call.outcome == "lost"
+    ]
+    for call in lost:
+        values = (wire.encode(replace(call, outcome="done")), session.number, call.id)
+        db.run("UPDATE calls SET data = ? WHERE session = ? AND id = ?", values)
+    return bool(lost)
 
 
 def lay_by(db: Database, where: str) -> bool:

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from holdfast.core.markers import Name, faults
 from holdfast.errors import Corrupt
 from holdfast.model.log import Session, Summary, kind_of
-from holdfast.model.reply import Call
 from holdfast.model.store import Finding
 from holdfast.stores import found, mend
 from holdfast.stores.found import Found, spot
+from holdfast.stores.migrate_calls import home_of
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import Lineage
@@ -50,10 +50,7 @@ def _finding(where: str, what: str, how: str = "") -> Finding:
 def _row(db: Database, session: Found) -> Iterator[Finding]:
     if not found.readable(session.data, Session):
         yield _finding(session.id, "its title and settings cannot be read", mend.RELABEL)
-    calls = db.stream("SELECT id, data FROM calls WHERE session = ?", (session.number,))
-    for call, data in calls:
-        if not found.readable(data, Call):
-            yield _finding(f"{session.id}#{call}", "a model call cannot be read", mend.RECORD)
+    yield from _calls(db, session)
     jobs = db.stream("SELECT id, key, outcome FROM jobs WHERE session = ?", (session.number,))
     for job, key, outcome in jobs:
         if not found.job_sound(key, outcome):
@@ -63,6 +60,32 @@ def _row(db: Database, session: Found) -> Iterator[Finding]:
         if not found.given_sound(hash, data):
             what = "what a model call was given cannot be read"
             yield _finding(spot(session.id, f"given {hash.hex()}"), what, mend.LAY_BY)
+
+
+def _calls(db: Database, session: Found) -> Iterator[Finding]:
+    """The calls that cannot be read, are another session's, or have lost what they used."""
+    lost = 0
+    rows_of = db.stream("SELECT id, data FROM calls WHERE session = ?", (session.number,))
+    for id, data in rows_of:
+        call, where = found.call_of(data), f"{session.id}#{id}"
+        if call is None:
+            yield _finding(where, "a model call cannot be read", mend.RECORD)
+        elif home_of(db, session.number, call)[0] != session.number:
+            yield _finding(where, "the reply of this call is in another session", mend.MOVE)
+        elif call.given and not _is_kept(db, session, call.given):
+            yield _finding(where, "what this call was given is not there")
+        lost += call is not None and call.outcome == "lost"
+    if lost:
+        what = f"{lost} model calls were overwritten by others; what they used is lost"
+        yield _finding(session.id, what, mend.ACCEPT)
+
+
+def _is_kept(db: Database, session: Found, given: str) -> bool:
+    try:
+        one = (session.number, bytes.fromhex(given))
+    except ValueError:
+        return False
+    return bool(db.rows("SELECT 1 FROM givens WHERE session = ? AND hash = ?", one))
 
 
 def _entries(db: Database, session: Found) -> Iterator[Finding]:

@@ -31,6 +31,8 @@ DETACH = "let the session begin with its own entries"
 WRAP = "keep the unreadable bytes inside something that can be read and does nothing"
 RELABEL = "keep the unreadable bytes in a marker at the session's end, and begin anew"
 RECORD = "set the call to what its columns say; the unreadable bytes go to the session's end"
+MOVE = "give the call to the session that holds its reply"
+ACCEPT = "let them count as calls without a price, and say no more of it"
 LAY_BY = "move the unreadable bytes to a marker at the session's end"
 REFOLD = "carry the state that the markers before it give"
 ADOPT = "give them a session again"
@@ -115,6 +117,8 @@ _MENDS: dict[str, Callable[[Database, str], bool]] = {
     WRAP: keep.wrap,
     RELABEL: keep.relabel,
     RECORD: keep.record,
+    MOVE: keep.move_call,
+    ACCEPT: keep.accept_call,
     LAY_BY: keep.lay_by,
     REFOLD: keep.refold,
     ADOPT: keep.adopt,

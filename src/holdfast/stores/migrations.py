@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from holdfast.errors import Outdated
 from holdfast.failpoints import failpoint
+from holdfast.stores.migrate_calls import OLD, carry_over
 from holdfast.stores.sql.database import Database
 
 Step = Callable[[Database, dict[str, str]], None]
@@ -74,6 +75,17 @@ def m0010_awaited(db: Database, words: dict[str, str]) -> None:
         db.run(statement.format_map(words))
 
 
+def m0011_calls_of_their_session(db: Database, words: dict[str, str]) -> None:
+    """Calls in the order they were recorded, none known by its provider's id of the reply alone."""
+    db.run(f"ALTER TABLE calls RENAME TO {OLD}")
+    db.run("DROP INDEX calls_by_time")
+    db.run("DROP INDEX calls_by_session")
+    for statement in _CALLS_OF_THEIR_SESSION:
+        db.run(statement.format_map(words))
+    carry_over(db)
+    db.run(f"DROP TABLE {OLD}")
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -85,6 +97,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0008_search_by_character,
     m0009_search_sorted_in_memory,
     m0010_awaited,
+    m0011_calls_of_their_session,
 )
 
 
@@ -182,4 +195,15 @@ _AWAITED = (
     """CREATE TABLE awaited (
         session BIGINT PRIMARY KEY, fork BIGINT NOT NULL, parent TEXT NOT NULL)""",
     "CREATE INDEX awaited_by_parent ON awaited (parent)",
+)
+
+_CALLS_OF_THEIR_SESSION = (
+    """CREATE TABLE calls (
+        place {key}, id TEXT NOT NULL, session BIGINT NOT NULL, started BIGINT NOT NULL,
+        ended BIGINT, input BIGINT NOT NULL, cache_read BIGINT NOT NULL,
+        cache_write BIGINT NOT NULL, output BIGINT NOT NULL, cost BIGINT, request {bytes},
+        data {bytes} NOT NULL)""",
+    "CREATE UNIQUE INDEX calls_by_id ON calls (session, id)",
+    "CREATE INDEX calls_by_reply_id ON calls (session, request) WHERE request IS NOT NULL",
+    "CREATE INDEX calls_by_time ON calls (started, cost)",
 )

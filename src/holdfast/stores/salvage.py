@@ -22,6 +22,7 @@ from holdfast.stores.examine import store_findings
 from holdfast.stores.laws import session_findings
 from holdfast.stores.location import file_at
 from holdfast.stores.pages import Cell, Pages, Value
+from holdfast.stores.sql.places import MOST_ENTRIES, place
 from holdfast.stores.sqlite import Sqlite, SqliteStore
 
 BATCH = 500
@@ -32,6 +33,13 @@ NOT_A_LOSS = {mend.REFOLD, mend.REBUILD, mend.SWEEP, mend.SHUT}
 
 # Where SQLite locks a database file: readers share these bytes (https://sqlite.org/lockingv3.html).
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
+
+_NONE = type(None)
+_OLD_CALL: tuple[tuple[type, ...], ...] = (
+    (str,), (int,), (int,), (int, _NONE), (int,), (int,), (int,), (int,), (int, _NONE),
+    (bytes, _NONE), (bytes,),
+)  # fmt: skip
+"""The columns of `calls` in a store before migration 11."""
 
 Shapes = dict[str, tuple[tuple[type, ...], ...]]
 
@@ -212,11 +220,25 @@ def shape(db: Sqlite, table: str) -> tuple[tuple[type, ...], ...]:
 
 def _row(shapes: Shapes, cell: Cell) -> tuple[str, tuple[Value, ...]] | None:
     """Which table a row is of, told by its columns, and its values; None where of none."""
+    if _fits_shape(_OLD_CALL, cell) and cell.rowid:
+        return "calls", (_place_of_old_call(cell), cell.values[0], *cell.values[1:])
     for table, columns in shapes.items():
-        if len(columns) == len(cell.values) and _fits(columns, cell):
+        if _fits_shape(columns, cell):
             keyed = columns[0] == (type(None),)
             return table, (cell.rowid, *cell.values[1:]) if keyed else cell.values
     return None
+
+
+def _place_of_old_call(cell: Cell) -> int:
+    """Where a call stands that a store before migration 11 has kept: in the order of their rows."""
+    number, at = cell.values[1], cell.rowid
+    assert isinstance(number, int)
+    assert at is not None
+    return place(max(number, 0), at & MOST_ENTRIES)
+
+
+def _fits_shape(columns: Sequence[tuple[type, ...]], cell: Cell) -> bool:
+    return len(columns) == len(cell.values) and _fits(columns, cell)
 
 
 def _fits(columns: Sequence[tuple[type, ...]], cell: Cell) -> bool:

@@ -61,6 +61,12 @@ class Reply(Struct):
     created: int
     model: str
     request: str
+    request_id: str = ""
+    """The id of the request, where that is told."""
+    prompt: tuple[int, ...] | None = None
+    """How much its pieces say was sent."""
+    name: str = ""
+    """The first message that is a piece of it."""
     completed: int = 0
     parts: list[Part] = []
     records: list[Record] = []
@@ -85,6 +91,8 @@ class Strand:
         """The newest summary, and what of its preserved tail is gone on from."""
         self._compaction: Compacted | None = None
         self._reply: Reply | None = None
+        self._replies: dict[str, tuple[str, tuple[int, ...] | None, str]] = {}
+        """For each id that replies have, of the newest: its request, its prompt and its name."""
         self._waiting: list[Told] = []
         self._boundary: Found | None = None
         self._prompts: dict[str, str] = {}
@@ -183,7 +191,7 @@ class Strand:
     def _assistant(self, found: Found) -> Iterator[Told]:
         message = found.table("message")
         key = _text(message.get("id")) or found.text("uuid") or str(found.line)
-        if self._reply is None or self._reply.key != key:
+        if self._reply is None or self._reply.key != key or self._is_another(found, message):
             yield from self._finish()
             yield from self._lone_boundary()
             native = found.text("uuid") or f"line {found.line}"
@@ -195,12 +203,34 @@ class Strand:
                 created=milliseconds(found.fields.get("timestamp")),
                 model=_text(message.get("model")),
                 request=_text(message.get("id")) or found.text("requestId"),
+                request_id=found.text("requestId"),
                 parts=[],
                 records=[],
             )
+            self._reply.name = self._name(self._reply, message)
         elif uuid := found.text("uuid"):
             self._entries[uuid] = self._entries.get(self._reply.native, self._head)
         self._add(self._reply, found, message)
+
+    def _is_another(self, found: Found, message: dict[str, Any]) -> bool:
+        """Whether a reply of the same id is another one: some servers repeat theirs.
+
+        Pieces of one reply, with results between them, tell the same request and the same prompt.
+        """
+        reply, request_id = self._reply, found.text("requestId")
+        if reply is None or not self._waiting:
+            return False
+        if reply.request_id and request_id and reply.request_id != request_id:
+            return True
+        return reply.prompt is not None and reply.prompt != _prompt(message)
+
+    def _name(self, reply: Reply, message: dict[str, Any]) -> str:
+        """What a reply is called: as its first piece, where it is one more of a reply before."""
+        before = self._replies.get(reply.key)
+        known = (reply.request_id, _prompt(message))
+        if before is None or not reply.request_id or before[:2] != known:
+            self._replies[reply.key] = before = (*known, reply.native)
+        return before[2]
 
     def _add(self, reply: Reply, found: Found, message: dict[str, Any]) -> None:
         content, left = parted(found.data, "message", "content")
@@ -209,6 +239,7 @@ class Strand:
         reply.records.append(Record(AGENT, "assistant", left, found.line))
         reply.completed = milliseconds(found.fields.get("timestamp")) or reply.created
         usage = message.get("usage")
+        reply.prompt = _prompt(message)
         if type(usage) is dict and _weight(usage) >= _weight(reply.usage):
             reply.usage = usage
         reply.stop = _text(message.get("stop_reason")) or reply.stop
@@ -337,6 +368,15 @@ class Strand:
         return list(range(first, last + 1))
 
 
+def _prompt(message: dict[str, Any]) -> tuple[int, ...] | None:
+    """How much was sent, in its buckets; None where that is not told."""
+    usage = message.get("usage")
+    if type(usage) is not dict:
+        return None
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return tuple(count(usage.get(name)) for name in names)
+
+
 def _said(reply: Reply, *, open: bool) -> Iterator[Told]:
     own = reply.model == SYNTHETIC
     usage, iterations = used(reply.usage)
@@ -349,7 +389,8 @@ def _said(reply: Reply, *, open: bool) -> Iterator[Told]:
     )  # fmt: skip
     if usage != Usage() and not own:
         yield Called(
-            usage=usage, iterations=iterations, request=reply.request, started=reply.created,
+            usage=usage, iterations=iterations, request=reply.request, reply=reply.name,
+            started=reply.created,
             provider=provider, model=reply.model,
             stop=stop_of(reply.stop) if reply.stop else None,
         )  # fmt: skip

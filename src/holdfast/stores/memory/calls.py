@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from holdfast.errors import Unknown
 from holdfast.model.reply import QUARTER, By, Call, Spent
@@ -33,11 +33,9 @@ class MemoryCalls:
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
         with self._shelf.lock:
             self._shelf.session(session)
-            known = sorted(self._shelf.calls.values(), key=lambda call: (call.started, call.id))
-            last = self._shelf.calls.get(after)
-        begun = (last.started, last.id) if last else (-1, "")
-        own = (call for call in known if call.session == session)
-        return tuple(call for call in own if (call.started, call.id) > begun)[:limit]
+            own = [call for call in self._shelf.calls.values() if call.session == session]
+        first = next((n for n, call in enumerate(own, 1) if call.id == after), 0)
+        return tuple(own[first:][:limit])
 
     async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
         begun = await self.calls(session, limit=2**31)
@@ -94,31 +92,16 @@ def _with(sum: Spent, call: Call) -> Spent:
 
 
 def record(shelf: Shelf, call: Call) -> Call:
-    """Keep one row for one call, known by its id or by its provider's id of the request."""
+    """Keep one row for one call of a session: known by its id, or as a reply that is told again."""
     shelf.session(call.session)
-    known = [row for row in shelf.calls.values() if _same(row, call)]
+    known = [
+        row
+        for row in shelf.calls.values()
+        if row.session == call.session and (row.id == call.id or row.is_retold(call))
+    ]
     for row in reversed(known):
-        call = _completed(row, call)
-        del shelf.calls[row.id]
-    shelf.calls[call.id] = call
+        call = row.completed(call)
+    for row in known[1:]:
+        del shelf.calls[row.session, row.id]
+    shelf.calls[call.session, call.id] = call
     return call
-
-
-def _same(row: Call, call: Call) -> bool:
-    one_request = (row.provider, row.request) == (call.provider, call.request)
-    return row.id == call.id or (bool(call.request) and one_request)
-
-
-def _completed(before: Call, after: Call) -> Call:
-    """What is told later wins where it says something; a smaller usage never does."""
-    told = {name: value for name, value in asdict(after).items() if value not in ("", (), None)}
-    outdone = before.usage.total > after.usage.total
-    for name in (
-        "id",
-        "session",
-        "started",
-        *(["outcome"] if after.outcome == "running" else []),
-        *(["usage", "iterations", "cost", "price_version"] if outdone else []),
-    ):
-        told.pop(name, None)
-    return replace(before, **told)

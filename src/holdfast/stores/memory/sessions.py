@@ -107,7 +107,7 @@ class MemorySessions:
             own = shelf.entries.pop(id)
             del shelf.sessions[id]
             shelf.keys = {place: made for place, made in shelf.keys.items() if place[0] != id}
-            shelf.calls = {call.id: call for call in shelf.calls.values() if call.session != id}
+            shelf.calls = {key: call for key, call in shelf.calls.items() if key[0] != id}
             shelf.givens = {key: given for key, given in shelf.givens.items() if key[0] != id}
             shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
             shelf.origins = {k: one for k, one in shelf.origins.items() if one.session != id}

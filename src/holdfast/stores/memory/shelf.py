@@ -41,7 +41,7 @@ class Shelf:
         self.entries: dict[str, list[Entry]] = {}  # of each session its own, from fork + 1 on
         self.keys: dict[tuple[str, str], tuple[int, int]] = {}  # the first seq, and how many
         self.blobs: dict[str, bytes] = {}
-        self.calls: dict[str, Call] = {}
+        self.calls: dict[tuple[str, str], Call] = {}  # by session and id, as they were recorded
         self.givens: dict[tuple[str, str], bytes] = {}
         self.counts: dict[tuple[str, int, str], int] = {}  # by entry, ordinal and counter
         self.jobs: dict[str, Job] = {}

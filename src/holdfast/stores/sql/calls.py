@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from holdfast.errors import Corrupt, Unknown
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
@@ -14,16 +12,18 @@ from holdfast.model.reply import QUARTER, By, Call, Spent, Usage
 from holdfast.model.span import OPEN
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import number_of_session, unknown
+from holdfast.stores.sql.places import MOST_ENTRIES, SEQ_BITS, number_of, place
 from holdfast.stores.sql.rows import GARBLED, pack, unpack
 
-_INSERT = "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
-_NEW = f"{_INSERT}DO NOTHING RETURNING 1"
-_UPSERT = (
-    f"{_INSERT}(id) DO UPDATE SET "
-    "ended = excluded.ended, input = excluded.input, cache_read = excluded.cache_read, "
-    "cache_write = excluded.cache_write, output = excluded.output, cost = excluded.cost, "
-    "request = excluded.request, data = excluded.data"
+_INSERT = (
+    "INSERT INTO calls SELECT coalesce(max(place), ?) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "
+    "FROM calls WHERE place BETWEEN ? AND ?"
 )
+_UPDATE = (
+    "UPDATE calls SET ended = ?, input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, "
+    "request = ?, data = ? WHERE place = ?"
+)
+_OF_SESSION = "FROM calls WHERE place BETWEEN ? AND ?"
 
 
 def _sum(what: str) -> str:
@@ -78,25 +78,25 @@ class SqlCalls:
 
     async def calls(self, session: str, *, after: str = "", limit: int = 256) -> tuple[Call, ...]:
         with self._db.reading():
-            number = number_of_session(self._db, session)
-            begun = self._db.rows("SELECT started FROM calls WHERE id = ?", (after,))
-            since = begun[0][0] if begun else -1
+            first, last = whole(number_of_session(self._db, session))
+            known = "SELECT place FROM calls WHERE session = ? AND id = ?"
+            before = self._db.rows(known, (number_of(last), after)) if after else ()
             rows = self._db.rows(
-                "SELECT data FROM calls WHERE session = ? AND "
-                "(started > ? OR (started = ? AND id > ?)) ORDER BY started, id LIMIT ?",
-                (number, since, since, after, limit),
+                f"SELECT data {_OF_SESSION} ORDER BY place LIMIT ?",
+                (before[0][0] + 1 if before else first, last, limit),
             )
-        return tuple(_call(data) for (data,) in rows)
+        return tuple(read_call(data) for (data,) in rows)
 
     async def newest(self, session: str, limit: int = 8) -> tuple[Call, ...]:
         found = self._of(
             session,
-            "SELECT c.data FROM sessions s LEFT JOIN calls c ON c.session = s.n WHERE s.id = ? "
-            "ORDER BY c.started DESC, c.id DESC LIMIT ?",
+            "SELECT c.data FROM sessions s LEFT JOIN calls c "
+            f"ON c.place BETWEEN s.n << {SEQ_BITS} AND ((s.n + 1) << {SEQ_BITS}) - 1 "
+            "WHERE s.id = ? ORDER BY c.place DESC LIMIT ?",
             session,
             limit,
         )
-        return tuple(_call(data) for (data,) in found if data is not None)
+        return tuple(read_call(data) for (data,) in found if data is not None)
 
     async def spent(
         self, session: str = "", *, since: int = 0, until: int = OPEN, by: Sequence[By] = ()
@@ -144,33 +144,49 @@ class SqlCalls:
 
 
 def record(db: Database, number: int, call: Call) -> Call:
-    """Write a call's row inside the caller's transaction."""
-    made = call if db.rows(_NEW, _row(number, call)) else _completed(db, number, call)
+    """Write a call's row inside the caller's transaction, where its session has none of it yet.
+
+    It is known by its id, or as a reply that is told again; never by its provider's id alone.
+    """
+    known = _known(db, number, call)
+    if not known:
+        insert(db, number, (call.id, number, *_row(call)))
+    for _, row in reversed(known):  # several, where rows turn out to be one reply
+        call = row.completed(call)
+    for at, _ in known[1:]:
+        db.run("DELETE FROM calls WHERE place = ?", (at,))
+    for at, _ in known[:1]:
+        db.run(_UPDATE, (*_row(call)[1:], at))
     failpoint("call.after_record")
-    return made
+    return call
 
 
-def _completed(db: Database, number: int, call: Call) -> Call:
-    """Write what is told again of a call."""
-    known = db.rows(
-        "SELECT id, data FROM calls WHERE id = ? OR (request IS NOT NULL AND request = ?) "
-        "ORDER BY started, id",
-        (call.id, _request(call)),
-    )
-    merged = call
-    for id, data in reversed(known):  # several, where rows turn out to be one request
-        merged = _merged(_call(data), merged)
-        if id != known[0][0]:
-            db.run("DELETE FROM calls WHERE id = ?", (id,))
-    db.run(_UPSERT, _row(number, merged))
-    return merged
+def _known(db: Database, number: int, call: Call) -> list[tuple[int, Call]]:
+    """The rows of a session that are of this call, the oldest first."""
+    known = db.rows("SELECT place, data FROM calls WHERE session = ? AND id = ?", (number, call.id))
+    if call.request and call.content:
+        named = "SELECT place, data FROM calls WHERE session = ? AND request = ? AND id <> ?"
+        again = db.rows(named, (number, request_of(call), call.id))
+        known += [row for row in again if read_call(row[1]).is_retold(call)]
+    return [(at, read_call(data)) for at, data in sorted(known)]
 
 
-def _row(number: int, call: Call) -> Row:
+def insert(db: Database, number: int, row: Row) -> None:
+    """Write a row behind all others of a session: they are in the order they were recorded."""
+    first, last = whole(number)
+    db.run(_INSERT, (first, *row, first, last))
+
+
+def whole(number: int) -> tuple[int, int]:
+    """From where to where the calls of a session are, in the order they were recorded."""
+    return place(number, 0), place(number, MOST_ENTRIES)
+
+
+def _row(call: Call) -> Row:
     used = call.usage
     return (
-        call.id, number, call.started, call.ended, used.input, used.cache_read, used.cache_write,
-        used.output, call.cost, _request(call), wire.encode(call),
+        call.started, call.ended, used.input, used.cache_read, used.cache_write, used.output,
+        call.cost, request_of(call), wire.encode(call),
     )  # fmt: skip
 
 
@@ -196,27 +212,13 @@ def _spent(row: Row, names: Sequence[By]) -> Spent:
     )
 
 
-def _request(call: Call) -> bytes | None:
+def request_of(call: Call) -> bytes | None:
+    """What the replies of one provider are found by; not unique."""
     return wire.encode([call.provider, call.request]) if call.request else None
 
 
-def _merged(before: Call, after: Call) -> Call:
-    """One row for one request: what is told later wins, and a smaller usage never does."""
-    told = {
-        name: value
-        for name in Call.__struct_fields__
-        if name not in ("id", "session", "started")
-        and (value := getattr(after, name)) not in ("", (), None)
-    }
-    if before.usage.total > after.usage.total:
-        for name in ("usage", "iterations", "cost", "price_version"):
-            told.pop(name, None)
-    if after.outcome == "running":
-        told.pop("outcome", None)
-    return msgspec.structs.replace(before, **told)
-
-
-def _call(data: bytes) -> Call:
+def read_call(data: bytes) -> Call:
+    """The call of a row; Corrupt where it is none."""
     try:
         return wire.decode(data, Call)
     except GARBLED as garbled:

@@ -101,4 +101,4 @@ class CountsContract(Contract):
         id = start(store)
         made = [drive(store.calls.record(call(id, started=at))) for at in (5, 1, 9)]
         newest = drive(store.calls.newest(id, 2))
-        assert [found.id for found in newest] == [made[2].id, made[0].id]
+        assert [found.id for found in newest] == [made[2].id, made[1].id]
