@@ -74,7 +74,7 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     provider: str = ""
     model: str = ""
     request: str = ""
-    """The provider's id of the reply. Some servers repeat theirs: by itself it identifies nothing."""
+    """The provider's id of the reply; alone it identifies nothing, since some servers repeat it."""
     content: str = ""
     """A hash of the reply's message: a reply is the same one again if this and `request` are."""
     entry: str = ""
