@@ -1,5 +1,6 @@
 """What a rule is about: the tool's own field, one simple command to allow, any part to deny."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -84,14 +85,19 @@ def test_what_is_denied_or_asked_is_found_in_any_part(list_: str, command: str) 
 def test_what_is_denied_is_found_behind_any_word(command: str) -> None:
     denied = Permissions(allow=("shell",), deny=("shell:rm *",))
     assert may(denied, command) == "deny"
-    assert may(denied, command.replace("rm", "ls")) == "allow"
+    unknown = ("find", "$(", "`", "A=1 xargs")  # begins what is not known to be no rm
+    wanted = "ask" if command.startswith(unknown) else "allow"
+    assert may(denied, command.replace("rm", "ls")) == wanted
     assert may(Permissions(allow=("shell:rm *",)), command.replace("rm$IFS-rf", "x")) == "ask"
 
 
 @pytest.mark.parametrize(
     "command",
-    ["git -C . push", "git -c a=b -C . push -f", "git --no-pager push", "sudo git -P push"],
-)
+    [
+        "git -C . push", "git -c a=b -C . push -f", "git --no-pager push", "sudo git -P push",
+        f"git {'-c a=b ' * 6}push", f"git {'-P ' * 500}push", f"sudo -u me git {'-C . ' * 80}push",
+    ],
+)  # fmt: skip
 def test_options_before_what_is_denied_hide_nothing(command: str) -> None:
     rules = Permissions(allow=("shell",), deny=("shell:git push*",))
     assert may(rules, command) == "deny"
@@ -113,6 +119,212 @@ def test_no_command_holds_a_rule_up() -> None:
         'a="' * 20_000,
     ):
         assert may(rules, command) == "ask"
+
+
+@pytest.mark.parametrize("list_", ["deny", "ask"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "g${x}it push",
+        "git p{u,}sh",
+        "$'\\x67it' push",
+        "git $'\\x70ush'",
+        "x=push; git $x",
+        "x=git; $x push",
+        "x='git push'; $x",
+        'git "$x"',
+        "git -C . $x",
+        "${x}git push",
+        "git $(echo push)",
+        "git `echo push`",
+        "$(echo git) push",
+        "sudo $x push",
+        "env A=1 $x",
+        "true && { git $x; }",
+        "(git $1)",
+        "if true; then git $x; fi",
+        "gi? push",
+        "g[i]t push",
+        "git pu*",
+        "/usr/bin/gi* push",
+        "{git,push}",
+        "git $@",
+        "eval $x",
+        "git ${x:-push}",
+        'echo "$(git $x)"',
+        "git -c alias.x=push x",
+        "git -calias.x=!git\\ push x",
+        "git -c core.pager='git push' log",
+        "git --config-env=alias.x=Y x",
+        "git config alias.x push",
+        "printf push | xargs git",
+        "find . -name git -execdir {} push ;",
+        "find . -delete",
+        "env -S 'git\\_push'",
+        "env --split-string=git\\_push",
+        "alias g=git; g push",
+        "A=1 $x push",
+        ">log git $x",
+        "git \\\n$x",
+        '$"git" $x',
+        "x=git y=push; $x $y",
+    ],
+)
+def test_a_command_that_could_be_a_forbidden_one_is_asked_about(list_: str, command: str) -> None:
+    rules = Permissions(**{"allow": ("shell",), list_: ("shell:git push*",)})  # type: ignore[arg-type]
+    assert may(rules, command) in ("ask", list_)
+    always = rule_for("shell", {"command": command})
+    may_now = Permissions(**{"allow": (always,), list_: ("shell:git push*",)})  # type: ignore[arg-type]
+    assert may(may_now, command) in ("allow", list_)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log $x", "ls $HOME", "echo {a,b}", "rm *.py", 'git commit -m "$x"', "cd $x && make",
+        "for f in *; do echo $f; done", "git add *", "git -c color.ui=never log", "A=$x make",
+        "env A=1 make", "sudo make", "find . -name '*.py'", "git diff HEAD~1", "python -c 'x[0]'",
+        "awk '{print $1}' a", "echo $(date)", "timeout 5 make",
+    ],
+)  # fmt: skip
+def test_a_command_that_cannot_be_a_forbidden_one_is_not_asked_about(command: str) -> None:
+    rules = Permissions(allow=("shell",), deny=("shell:git push*",), ask=("shell:npm publish",))
+    assert may(rules, command) == "allow"
+
+
+OPENERS = [
+    ("git *", "git -c alias.x=!sh x"),
+    ("git *", "git -calias.x=!sh x"),
+    ("git *", "git -c a.b=c log"),
+    ("git *", "git --config-env core.pager=X log"),
+    ("git *", "git --exec-path=. x"),
+    ("git *", "git config alias.x !sh"),
+    ("git *", "git submodule foreach sh"),
+    ("git *", "git rebase --exec=sh main"),
+    ("git *", "git rebase -x sh main"),
+    ("git *", "git clone ext::sh\\ -c\\ x"),
+    ("git *", "git diff --ext-diff"),
+    ("git *", "git fetch --upload-pack=sh"),
+    ("git *", "git log --output=/etc/x"),
+    ("git *", "git $'-c' alias.x=!sh x"),
+    ("git *", "git -C . {-c,alias.x=!sh} x"),
+    ("find *", "find . -exec sh x +"),
+    ("find *", "find . -execdir sh x ;"),
+    ("find *", "find -delete"),
+    ("find *", "find . -ok rm {} +"),
+    ("find *", "find . -okdir rm +"),
+    ("find *", "find -fprintf x y"),
+    ("find *", "find . '-exec' rm {} +"),
+    ("find *", 'find . -e"xec" rm {} +'),
+    ("find *", "find . -e{xec,} rm {} +"),
+    ("find*", "find . {-exec,rm,+}"),
+    ("*", "find . -exec rm {} +"),
+    ("find *", "find . $'\\x2dexec' rm {} +"),
+    ("xargs *", "xargs rm"),
+    ("env *", "env -S 'rm x'"),
+    ("env *", "env rm x"),
+    ("* x", "sudo rm x"),
+    ("nohup *", "nohup rm x"),
+    ("timeout 5 *", "timeout 5 rm x"),
+    ("tar *", "tar -xf a --to-command=sh"),
+    ("sort *", "sort a -o b"),
+    ("rg *", "rg --pre sh x"),
+    ("sed *", "sed -i s/a/b/ c"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "command"), OPENERS)
+def test_no_wildcard_stands_for_an_argument_that_runs_something(pattern: str, command: str) -> None:
+    assert may(Permissions(allow=(f"shell:{pattern}",)), command) == "ask"
+    assert may(Permissions(allow=("shell",)), command) == "allow"
+    assert may(Permissions(allow=(rule_for("shell", {"command": command}),)), command) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("find * -exec grep *", "find . -exec grep x {} +"),
+        ("xargs grep *", "xargs grep x"),
+        ("timeout 60 pytest *", "timeout 60 pytest -q"),
+        ("git -c color.ui=never *", "git -c color.ui=never log"),
+        ("env A=1 make *", "env A=1 make x"),
+        ("git *", "git switch -c new"),
+        ("git *", "git commit -m x"),
+        ("git *", "git -C sub log -p"),
+        ("find *", "find . -name '*.py' -newer x"),
+        ("git *", "git commit -c HEAD"),
+        ("echo *", "echo sudo find -exec"),
+        ("ls *", "ls -x -O"),
+    ],
+)
+def test_what_a_rule_spells_is_allowed(pattern: str, command: str) -> None:
+    assert may(Permissions(allow=(f"shell:{pattern}",)), command) == "allow"
+
+
+PIECES = [
+    "a ",
+    "ab",
+    "a",
+    "-c x ",
+    "A=1 ",
+    "sudo ",
+    'a="',
+    "$x ",
+    "${",
+    "{a,",
+    "{",
+    "`",
+    "$(",
+    "(",
+    ")",
+    "[",
+    "'",
+    "$'",
+    "git ",
+    "git -c ",
+    "git -x ",
+    "/",
+    "a/",
+    ";",
+    "\n",
+    ">",
+    "1",
+    "1>",
+    "x y z ",
+    "*",
+    "find ",
+    "$IFS",
+    "${IFS",
+    "\\\n",
+    "\uffff",
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_judging_takes_time_linear_in_the_command(piece: str) -> None:
+    rules = Permissions(
+        allow=("shell:a*b*c*d*e*f",),
+        deny=("shell:*x*y*z*w*", "shell:git push*"),
+        ask=("shell:rm *",),
+    )
+
+    def seconds(size: int) -> float:
+        command = f"find {piece * (size // len(piece))}"
+        start = time.process_time()
+        assert may(rules, command) != "allow"
+        return time.process_time() - start
+
+    seconds(1_000)
+    once, fourfold = seconds(10_000), seconds(40_000)
+    assert fourfold < 10 * once + 0.2  # quadratic time would be sixteen times as much
+    assert fourfold < 10
+
+
+def test_what_is_too_long_to_be_judged_is_asked_about() -> None:
+    command = f"echo {'x' * 600_000}"
+    assert may(Permissions(allow=("shell",)), command) == "allow"
+    assert may(Permissions(allow=("shell",), deny=("shell:git push*",)), command) == "ask"
+    assert may(Permissions(allow=("shell",), deny=("read:x",)), command) == "allow"
 
 
 @pytest.mark.parametrize(

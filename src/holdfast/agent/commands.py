@@ -1,9 +1,13 @@
 """A command line as rules see it: what a pattern allows of it, and the commands it is made of.
 
-Rule 1: a wildcard stands for words of one command, never for what chains, redirects or substitutes.
-        Whoever wants such a sign allowed spells it.
-Rule 2: what is forbidden is looked for at every word of every part, quoted or not: too much is
-        better than too little. It is a net all the same, and no fence: a shell has other words.
+Rule 1: a wildcard stands for words of one command, never for what chains, redirects or
+        substitutes, nor for an argument that runs another program (launch.py). That is spelled.
+Rule 2: what is forbidden is looked for at every word of every part, quoted or not, behind any
+        number of options: too much is better than too little.
+Rule 3: where the shell makes up a word that could be a forbidden command (`git $x`, `g{i,}t push`),
+        the command might be one. It is a net all the same, and no fence: a shell has other words.
+Rule 4: a pattern is matched by an automaton that reads each character once, so judging takes time
+        linear in the command, whatever it holds; nothing is left out to make it so.
 """
 
 from __future__ import annotations
@@ -14,21 +18,25 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from holdfast.agent.launch import BEFORE, RUNNERS
+
 _WORD: Final = r"(?:[^;&|\n\r\0`<>(){$]|\$(?![({])|(?<!\$)\{)"
 """A character that a wildcard may stand for."""
 
 _BREAK: Final = re.compile(r"\$\(|[;&|\n\r`()]")
 _SUBSTITUTED: Final = re.compile(r"\$\(|[`()]")
-_BLANK: Final = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
-_REDIRECTED: Final = re.compile(r"\d*(?:>>|<<|[<>])[&|]?[ \t]*[^\s;&|()<>`]+")
-_SET: Final = re.compile(r"^(?:[A-Za-z_]\w*\+?=(?:\"[^\"]*\"|'[^']*'|[^\s\"'])*\s+)+")
+_BLANK: Final = re.compile(r"\$(?:IFS\b|\{IFS[^}$`\s]{0,20}\})")
+_REDIRECTED: Final = re.compile(r"(?:(?<![0-9])[0-9]++)?(?<![<>])[<>]++[&|]?[ \t]*+[^\s;&|()<>`]++")
 _QUOTES: Final = str.maketrans("", "", "\"'\\")
 
-_BETWEEN: Final = 10
-"""So many words may stand between a command and what it is to do, where the first is an option."""
-
-_SOME: Final = 64
-"""So many words are looked at from a word on that is not among the first."""
+_MADE_UP: Final = "\uffff"
+"""Stands for whatever the shell puts there; in a command itself it only makes that ask more."""
+_EXPANDED: Final = re.compile(
+    r"(?P<out>\$\()|(?P<tick>`)|(?P<open>\()|(?P<close>\))|(?P<end>[;&|\n\r])"
+    r"|(?P<any>\$'[^']*+'?|\$\{[^}$`]*+\}?|\$\w++|\$[@*#?$!-]|\{(?!\})[^\s;&|()`<>{]++"
+    r"|(?<=\S)\}|\[[^\s\[;&|()`<>]++|[*?])"
+)
+_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
 def spells(pattern: str, command: str) -> bool:
@@ -62,30 +70,140 @@ def _stretches(pattern: str) -> list[str]:
     return made
 
 
-def pieces(command: str) -> Iterator[str]:
-    """A command line, and every command in it, in each way that it could be meant."""
-    joined = _BLANK.sub(" ", command.replace("\\\n", ""))
-    yield command
-    yield " ".join(joined.split())
-    for text in (joined, _REDIRECTED.sub(" ", joined), _SUBSTITUTED.sub(" ", joined)):
-        for piece in _BREAK.split(text):
-            yield " ".join(piece.split())
-            yield from _meant(_SET.sub("", piece.strip()))
+class Glob:
+    """A pattern as an automaton: `*` any characters, `?` one, `[…]` one of several.
+
+    Its states are the bits of one integer: bit n is set where the first n signs have been matched.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._signs = [one for one in _SIGN.findall(" ".join(pattern.split())) if one != "*"]
+        self._known: dict[str, int] = {}
+        self._stars = self._after_blank = count = 0
+        for sign in _SIGN.findall(" ".join(pattern.split())):
+            if sign == "*":
+                self._stars |= 1 << count
+                continue
+            count += 1
+            self._after_blank |= (sign == " ") << count
+        self._final = 1 << count
+
+    def ends(self, text: str, starts: list[int]) -> bool:
+        """Whether it matches from one of some places in a text to the text's end.
+
+        Between two words of the pattern the text may have options with their values: how many
+        words those take is not known, so that any word behind an option may be the next.
+        """
+        states = skipping = 0
+        begin, at, size = iter([*starts, -1]), 0, len(text)
+        start = next(begin)
+        while at < size:
+            if not states and not skipping and at != start:
+                if start < at:
+                    break
+                at = start  # nothing before it can begin a match
+            if at == start:
+                states, start = states | 1, next(begin)
+            if not at or text[at - 1] in " /":
+                skipping |= states & self._after_blank if text[at] == "-" else 0
+                states |= skipping
+            if text[at] == _MADE_UP:
+                states = (2 * self._final - (states & -states)) if states else 0
+                skipping |= states & self._after_blank
+            else:
+                states = (states & self._matching(text[at])) << 1 | states & self._stars
+            at += 1
+        return bool(states & self._final)
+
+    def _matching(self, character: str) -> int:
+        """The states in which a character is the next to match."""
+        known = self._known.get(character)
+        if known is None:
+            fits = (fnmatch.fnmatchcase(character, sign) for sign in self._signs)
+            known = sum(1 << n for n, fit in enumerate(fits) if fit)
+            self._known[character] = known
+        return known
 
 
-def _meant(piece: str) -> Iterator[str]:
-    """A simple command, and what any word of it begins, for that may be what is run."""
-    for text in (piece, piece.translate(_QUOTES)):
-        words = text.split()
-        for n, word in enumerate(words):
-            rest = words[n + 1 :] if n < _BETWEEN else words[n + 1 : n + _SOME]
-            yield " ".join((word, *rest))
-            for after in (rest, *_behind_options(rest)):
-                yield " ".join((word.rpartition("/")[2], *after))
+_SIGN: Final = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
-def _behind_options(rest: list[str]) -> Iterator[list[str]]:
-    """What may follow a command's own options, each of them with or without a value."""
-    if rest and rest[0].startswith("-"):
-        for n in range(1, min(_BETWEEN, len(rest))):
-            yield rest[n:]
+def names(pattern: str, command: str) -> bool:
+    """Whether any command in a line is what a pattern forbids, in each way it could be meant."""
+    glob, joined = _glob(pattern), _joined(command)
+    whole = " ".join(joined.split())
+    if fnmatch.fnmatchcase(command, pattern) or glob.ends(whole, [0]):
+        return True
+    texts = (joined, _REDIRECTED.sub(" ", joined), _SUBSTITUTED.sub(" ", joined))
+    parts = {" ".join(one.split()) for text in texts for one in _BREAK.split(text)}
+    parts |= {" ".join(part.translate(_QUOTES).split()) for part in parts}
+    return any(glob.ends(part, _words(part)) for part in parts if part)
+
+
+def might_name(pattern: str, command: str) -> bool:
+    """Whether a command could be what a pattern forbids once the shell has made up its words."""
+    glob, joined = _glob(pattern), _joined(command)
+    parts = set(_expanded(_REDIRECTED.sub(" ", joined)))
+    return any(_MADE_UP in part and glob.ends(part, _commands(part)) for part in parts)
+
+
+def _joined(command: str) -> str:
+    """A command with what the shell takes for a blank, or for nothing, put so."""
+    return _BLANK.sub(" ", command.replace("\\\n", "")).replace('$"', '"')
+
+
+@lru_cache(maxsize=256)
+def _glob(pattern: str) -> Glob:
+    return Glob(pattern)
+
+
+def _words(part: str) -> list[int]:
+    """Where words begin, and where the name of a program does that is given with its path."""
+    found: list[int] = []
+    at = 0
+    for word in part.split(" "):
+        found.append(at)
+        if 0 < (slash := word.rfind("/") + 1) < len(word):
+            found.append(at + slash)
+        at += len(word) + 1
+    return found
+
+
+def _commands(part: str) -> list[int]:
+    """Where a command may begin: behind assignments, and at every word behind one that runs it."""
+    at = 0
+    for word in part.split(" "):
+        if word not in BEFORE and not _ASSIGNED.match(word):
+            break
+        at += len(word) + 1
+    first = part[at:].partition(" ")[0]
+    places = [place for place in _words(part) if place >= at]
+    if first.rpartition("/")[2] in RUNNERS:
+        return places
+    return [place for place in places if place < at + len(first)]
+
+
+def _expanded(line: str) -> Iterator[str]:
+    """The commands in a line, with a sign for whatever the shell puts into their words."""
+    outer: list[list[str]] = []
+    part: list[str] = []
+    ticks, at = False, 0
+    for found in _EXPANDED.finditer(line):
+        part.append(line[at : found.start()])
+        at, kind = found.end(), found.lastgroup
+        if kind == "any":
+            part.append(_MADE_UP)
+        elif kind in ("out", "open") or (kind == "tick" and not ticks):
+            part.append("" if kind == "open" else _MADE_UP)
+            outer.append(part)
+            part = []
+        else:
+            yield _cleaned(part)
+            part = outer.pop() if kind != "end" and outer else []
+        ticks ^= kind == "tick"
+    for rest in (*outer, [*part, line[at:]]):
+        yield _cleaned(rest)
+
+
+def _cleaned(part: list[str]) -> str:
+    return " ".join("".join(part).translate(_QUOTES).split())

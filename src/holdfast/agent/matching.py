@@ -11,7 +11,8 @@ import posixpath
 import re
 from typing import Any, Final
 
-from holdfast.agent.commands import pieces, spells
+from holdfast.agent.commands import might_name, names, spells
+from holdfast.agent.launch import hides, launches
 
 FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "shell": ("command",), "read": ("path",), "write": ("path",), "edit": ("path",),
@@ -26,7 +27,10 @@ def allows(rule: str, tool: str, fields: dict[str, Any], root: str) -> bool:
     if pattern is None or pattern == ANY:
         return pattern == ANY
     if tool == "shell":
-        return spells(pattern, _text(fields, "command"))
+        command = _text(fields, "command")
+        if is_literal(pattern):
+            return spells(pattern, command)
+        return spells(pattern, command) and not launches(command, pattern)
     return _about(pattern, tool, fields, root)
 
 
@@ -36,10 +40,37 @@ def catches(rule: str, tool: str, fields: dict[str, Any], root: str) -> bool:
     if pattern is None or pattern == ANY:
         return pattern == ANY
     if tool == "shell":
-        found = pieces(_text(fields, "command"))
-        return any(fnmatch.fnmatchcase(one, pattern.strip()) for one in found)
+        return names(pattern.strip(), _text(fields, "command"))
     return _about(pattern, tool, fields, root)
 
+
+def might_catch(rule: str, tool: str, fields: dict[str, Any]) -> bool:
+    """Whether a rule that denies or asks might mean a command, were it known what the shell runs:
+    it makes up words of it, names a program by an argument, or is too long to be judged."""
+    pattern = _pattern(rule, tool)
+    if pattern is None or pattern == ANY or tool != "shell":
+        return False
+    command = _text(fields, "command")
+    if len(command) > LONGEST:
+        return True
+    return hides(command) or might_name(pattern.strip(), command)
+
+
+def spells_out(rule: str, tool: str, fields: dict[str, Any]) -> bool:
+    """Whether a rule allows just this command, word for word."""
+    pattern = _pattern(rule, tool)
+    if pattern is None or pattern == ANY or tool != "shell" or not is_literal(pattern):
+        return False
+    return spells(pattern, _text(fields, "command"))
+
+
+def is_literal(pattern: str) -> bool:
+    """Whether a pattern has no wildcard, but for signs in brackets that stand for themselves."""
+    return not re.search(r"[*?]|\[[^]]{2,}\]", re.sub(r"\[[*?[]\]", "", pattern))
+
+
+LONGEST: Final = 500_000
+"""The characters of a command at most that rules judge; a longer one is asked about."""
 
 ANY: Final = "\0"
 """Stands for the pattern of a rule that has none."""

@@ -3,7 +3,8 @@
 A rule is `tool` or `tool:pattern`, the pattern matching the path or the command. Of several that
 match, deny beats ask beats allow. What no rule names is asked, but for looking around; the answer
 `always` becomes a rule for the project, in the user's own file. To allow, a pattern must match the
-whole of one simple command; to deny or to ask, it is enough that it matches a part of the line.
+whole of one simple command; to deny or to ask, it is enough that it matches a part of the line. A
+command that a rule might forbid, had the shell made up its words, is asked about.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.agent.matching import allows, catches
+from holdfast.agent.matching import allows, catches, might_catch, spells_out
 from holdfast.core.ledger.arguments import arguments
 from holdfast.errors import Misuse
 from holdfast.files import config_home
@@ -56,6 +57,10 @@ class Permissions(Struct, frozen=True, kw_only=True):
         if any(catches(rule, *told) for rule in self.deny):
             return "deny"
         if any(catches(rule, *told) for rule in self.ask):
+            return "ask"
+        if any(spells_out(rule, tool, fields) for rule in self.allow):
+            return "allow"
+        if any(might_catch(rule, tool, fields) for rule in (*self.deny, *self.ask)):
             return "ask"
         allowed = tool in HARMLESS or any(allows(rule, *told) for rule in self.allow)
         return "allow" if allowed else "ask"
