@@ -45,16 +45,17 @@ def budget(
 
 
 def room_of(profile: Profile, config: BudgetConfig) -> tuple[int, int, int]:
-    """The output reserve, the margin, and what is left for a prompt."""
+    """The output reserve, the margin, and what is left for a prompt; nothing is less than 0."""
     window = int(profile.window * config.usable_fraction)
-    output = min(config.output_reserve, profile.output_limit, window // OUTPUT_SHARE)
+    reserve = min(config.output_reserve, profile.output_limit, window // OUTPUT_SHARE)
+    output = config.output or reserve
     reserved = min(config.usable_reserved, window // OUTPUT_SHARE)
-    margin = round((window - output - reserved) * config.safety_margin_fraction)
+    margin = round(max(window - output - reserved, 0) * config.safety_margin_fraction)
     room = window - output - reserved - margin
     if profile.input_limit:
         kept = min(config.input_reserved, output, profile.input_limit // OUTPUT_SHARE)
         room = min(room, profile.input_limit - kept)
-    return output, margin, room
+    return output, margin, max(room, 0)
 
 
 def clamp(value: float, least: int, most: int) -> int:

@@ -39,6 +39,22 @@ def floor_error(window: Window, room: int = 0) -> OverBudget:
     )
 
 
+def reply_fits(profile: Profile, prompt: int, reply: int) -> None:
+    """OverBudget where a reply of so many tokens has no room behind a prompt of so many."""
+    if reply > profile.output_limit and "output_limit" not in profile.assumed:
+        raise OverBudget(
+            f"max_tokens={reply:,} is more than {profile.name} ever answers with, which is "
+            f"{profile.output_limit:,} tokens; ask for fewer"
+        )
+    if reply and prompt + reply >= profile.window + bool(prompt):
+        behind = f" behind a prompt of up to {prompt:,}" if prompt else ""
+        raise OverBudget(
+            f"max_tokens={reply:,} does not fit the {profile.window:,} tokens of {profile.name}"
+            f"{behind}; ask for fewer, or prepare the window with "
+            f"s.window(max_tokens={reply}), which keeps that much free"
+        )
+
+
 CALLED = {
     "repo_map": "the map of the repository",
     "read_only_files": "the files that are read only",

@@ -61,7 +61,7 @@ class Scene:
         self.log: Log = session.store.log
         self.given = given
         self.profile = profile
-        self.policy = policy
+        self.policy = reserving(policy, given.max_tokens)
         self.cap = cap(policy, profile)
         _check(policy)
         self._directory = session.info.directory
@@ -227,6 +227,13 @@ class Scene:
         if isinstance(told, Context):
             return told.sections
         return await surround.snapshot(self.log, self.session.id, seq)
+
+
+def reserving(policy: Policy, output: int) -> Policy:
+    """The policy with so much kept free for a reply; as it is where nobody has said how much."""
+    if not output or policy.budget.output == output:
+        return policy
+    return replace(policy, budget=replace(policy.budget, output=output))
 
 
 def _check(policy: Policy) -> None:

@@ -62,6 +62,8 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     model: str = ""
     policy: str = ""
     options: dict[str, Any] = {}
+    max_tokens: int = 0
+    """How long the reply may be; 0: as the policy says."""
     deferred: tuple[Tool, ...] = ()
     """Tools that are not sent: a model finds them with tool_search."""
     deferred_names: str = ""

@@ -18,10 +18,10 @@ from holdfast.core.sparing import sparing
 from holdfast.engine import caps, deferring, surround
 from holdfast.engine.applying import apply
 from holdfast.engine.lately import given_now
-from holdfast.engine.overbudget import floor_error
+from holdfast.engine.overbudget import floor_error, reply_fits
 from holdfast.engine.prepare import Preparation, Prepared
 from holdfast.engine.replies import read_reply
-from holdfast.engine.scene import standing_repairs
+from holdfast.engine.scene import reserving, standing_repairs
 from holdfast.engine.surround import Given
 from holdfast.engine.taught import bodies
 from holdfast.engine.window import PreparedWindow
@@ -60,6 +60,8 @@ class Asking(TypedDict, total=False):
     chat_files: str
     reminder: str
     sources: Sequence[Source]
+    max_tokens: int
+    """How long the reply may be: so much is kept free. Otherwise as the policy says."""
     compact: bool
     """Whether it may be made to fit; otherwise `over` says by how much it does not."""
 
@@ -124,7 +126,8 @@ class Turns:
         if not given.model:
             raise Misuse("no model is named: give the session or the window one")
         profile = await self._profile(given.model)
-        policy = session.catalogue.policy(given.policy)
+        reply_fits(profile, 0, given.max_tokens)
+        policy = reserving(session.catalogue.policy(given.policy), given.max_tokens)
         if more:
             given = await deferring.offered(session, given, more, profile, policy)
             self.deferred = given.deferred
@@ -338,6 +341,7 @@ def _asked(
     chat_files: str = "",
     reminder: str = "",
     sources: Sequence[Source] = (),
+    max_tokens: int = 0,
     compact: bool = True,
 ) -> tuple[Given, dict[str, str], Sequence[Source], tuple[Tool, ...]]:
     """What was given for a window: for itself, by section, whom to ask, which tools may wait."""
@@ -349,11 +353,21 @@ def _asked(
         reminder=reminder,
         model=model or session.info.model,
         policy=policy or session.info.policy,
+        max_tokens=_reply_of(max_tokens),
     )
     sections = {"instructions": instructions, "memory": memory}
     if context:
         sections["context"] = surround.written(context)
     return given, sections, sources, surround.read_tools(more_tools)
+
+
+def _reply_of(max_tokens: object) -> int:
+    if type(max_tokens) is not int or max_tokens < 0:
+        raise Misuse(
+            f"max_tokens={max_tokens!r} is no length of a reply; give a whole number of tokens, or "
+            "0 for what the policy reserves"
+        )
+    return max_tokens
 
 
 async def _fitting(turn: Preparation, policy: Policy, *, write: bool, compact: bool) -> Prepared:

@@ -12,6 +12,7 @@ from holdfast.codecs.native import normalised, thinks
 from holdfast.core.explain import by_section
 from holdfast.core.repair import Fix
 from holdfast.core.server import edits
+from holdfast.engine.overbudget import reply_fits
 from holdfast.engine.plugins import codec
 from holdfast.errors import Misuse, Refused
 from holdfast.model import wire
@@ -127,7 +128,11 @@ class PreparedWindow:
             asked = edits(self._policy, self.profile, thinking=thinking, folded=self.folded)
             chosen = replace(chosen, server_edits=asked or chosen.server_edits)
         if chosen.max_tokens:
+            if not self.over:
+                reply_fits(self.profile, self.window.tokens.most, chosen.max_tokens)
             return chosen
+        if own := self._policy and self._policy.budget.output:
+            return replace(chosen, max_tokens=own)
         output, streams = self._output(), chosen.stream or extra.get("stream")
         return replace(chosen, max_tokens=output if streams else min(output, _waited(format)))
 

@@ -81,7 +81,10 @@ class HoldfastSession:
         self._model = data.agent.model if isinstance(data.agent.model, str) else ""
         tools = [_described(tool) for tool in data.agent.tools if hasattr(tool, "name")]
         blocks = await asyncio.to_thread(
-            self._conversation.prepared, told.instructions or "", tools
+            self._conversation.prepared,
+            told.instructions or "",
+            tools,
+            data.agent.model_settings.max_tokens,
         )
         return ModelInputData(
             input=cast("list[TResponseInputItem]", items(blocks)), instructions=told.instructions

@@ -36,10 +36,19 @@ class Conversation:
         self._format = ""
 
     def prepared(
-        self, system: str = "", tools: Sequence[Tool | Mapping[str, Any]] = ()
+        self,
+        system: str = "",
+        tools: Sequence[Tool | Mapping[str, Any]] = (),
+        max_tokens: object = None,
     ) -> list[Block]:
-        """What is to be sent now, made to fit, without the system prompt."""
-        window = self.session.window(system=system, tools=tools)
+        """What is to be sent now, made to fit, without the system prompt.
+
+        `max_tokens` is the limit that the framework sends; where it has none the policy's holds.
+        """
+        limit = max_tokens if type(max_tokens) is int and max_tokens > 0 else 0
+        known = self.session.catalogue.profile(self.session.info.model)
+        limit = min(limit, known.output_limit)  # more is never answered, whoever asks for it
+        window = self.session.window(system=system, tools=tools, max_tokens=limit)
         self._format = FORMATS.get(window.profile.provider, "openai-chat")
         window.request(self._format)  # what is remembered of the call until its reply comes
         return _conversation(window.blocks)

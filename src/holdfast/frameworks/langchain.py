@@ -82,7 +82,8 @@ class HoldfastMiddleware(AgentMiddleware):
     def _window(self, request: ModelRequest[Any]) -> list[AnyMessage]:
         self._take(request.messages)
         tools = [convert_to_openai_tool(t) if isinstance(t, BaseTool) else t for t in request.tools]
-        return written(self._conversation.prepared(str(request.system_prompt or ""), tools))
+        system = str(request.system_prompt or "")
+        return written(self._conversation.prepared(system, tools, _limit(request)))
 
     def _take(self, told: Sequence[BaseMessage]) -> None:
         """Append what is not known yet; told twice, a message is there once."""
@@ -96,6 +97,17 @@ class HoldfastMiddleware(AgentMiddleware):
             else:
                 self._session.append(read(message), key=key)
             self._known.add(id)
+
+
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
+"""What LangChain's chat models call the longest reply."""
+
+
+def _limit(request: ModelRequest[Any]) -> object:
+    """How long a reply may be: as this call says, else as its model was made."""
+    named = (request.model_settings.get(name) for name in LIMITS)
+    made = (getattr(request.model, name, None) for name in LIMITS)
+    return next((found for found in (*named, *made) if found), None)
 
 
 def read(message: BaseMessage) -> Message:

@@ -99,7 +99,8 @@ class HoldfastHistory(AbstractCapability[Any]):
             for t in (*given.function_tools, *given.output_tools)
         ]
         told = "\n\n".join(part.content for part in given.instruction_parts or ())
-        window = written(self._conversation.prepared(told, tools))
+        limit = (asked.model_settings or {}).get("max_tokens")
+        window = written(self._conversation.prepared(told, tools, limit))
         last = asked.messages[-1]
         if isinstance(last, ModelRequest) and isinstance(window[-1], ModelRequest):
             window[-1] = replace(window[-1], instructions=last.instructions)

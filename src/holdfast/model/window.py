@@ -97,6 +97,8 @@ class Shortage(Struct, frozen=True, kw_only=True):
 class BudgetConfig(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How the window is split, as a policy says it."""
 
+    output: int = 0
+    """What a reply may take whatever the model's own limit is; 0: what is reserved."""
     output_reserve: int = 32_000
     safety_margin_fraction: float = 0.05
     system_prompt_reserve: int = 0
