@@ -32,7 +32,7 @@ BARE    = env -i $(foreach v,$(KEPT),$${$(v)+$(v)="$$$(v)"})
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests quick fix faults replay long fuzz bench agents pictures \
+.PHONY: help run test lint types house tests thorough quick fix faults replay long fuzz bench agents pictures \
         lock changelog clean
 .DEFAULT_GOAL := help
 
@@ -68,6 +68,10 @@ house: $(VENV)/.installed  ## import directions, sizes, locks, changelog fragmen
 tests: $(VENV)/.installed  ## pytest, the pages of the docs included
 	$(call say,tests)
 	@$(BARE) $(BIN)/python -m pytest -q -n $(WORKERS) --ignore tests/house
+
+thorough: $(VENV)/.installed  ## pytest with the long form of every test that has one
+	$(call say,the long form of every test)
+	@$(BARE) HOLDFAST_TEST_THOROUGH=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m 'long or not long'
 
 quick: $(VENV)/.installed  ## pytest without what is slow, for a second version of Python
 	$(call say,tests that are not slow)

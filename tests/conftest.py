@@ -10,8 +10,10 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.thorough import share
+
 # How long an example takes is a matter of the machine: speed is measured in bench/, never here.
-hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.register_profile("house", deadline=None, max_examples=share(100, of=2))
 hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -13,6 +13,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.reply import Reply
 from holdfast.model.window import Options, Window
 from tests.codecs.anthropic_windows import OPTIONS, block, window, windows
+from tests.thorough import share
 
 sdk = pytest.importorskip("anthropic")
 httpx2 = pytest.importorskip("httpx2")
@@ -45,7 +46,7 @@ def consume(found: Any) -> None:
             consume(item)
 
 
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 @given(windows(), OPTIONS)
 def test_the_types_of_the_sdk_accept_every_request(
     adapters: dict[bool, Any], window: Window, options: Options

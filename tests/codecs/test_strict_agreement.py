@@ -29,6 +29,7 @@ from holdfast.testing.strict.server import FACES
 from holdfast.testing.strict.vault import Vault
 from tests.codecs import anthropic_windows, gemini_windows, openai_windows, strict_requests
 from tests.codecs.strict_requests import Broken
+from tests.thorough import share
 
 CODECS: dict[str, Codec] = {
     "anthropic": Anthropic(),
@@ -68,7 +69,7 @@ def judged(format: str, body: dict[str, Any], model: str, version: str) -> Refus
 
 
 @pytest.mark.parametrize("format", CODECS)
-@settings(max_examples=150)
+@settings(max_examples=share(150))
 @given(data=st.data(), options=anthropic_windows.OPTIONS, version=VERSIONS)
 def test_the_server_accepts_every_codec_s_requests_for_any_window(
     format: str, data: st.DataObject, options: Options, version: str

@@ -267,7 +267,7 @@ def test_a_file_that_was_cut_or_changed_raises_nothing(
 
 def test_whatever_stands_in_a_line_is_taken_in_or_told(hf: Holdfast, tmp_path: Path) -> None:
     head = exported(roof(hf), raw=True)
-    for strange in islice(mutilated(head, lines=True), 40, 2_000, 15):
+    for strange in islice(mutilated(head, 3, lines=True), 40, 2_000, 30):
         if not Portable().recognises(strange, NAME):
             continue
         with holdfast.open("memory:") as fresh:

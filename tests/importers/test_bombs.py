@@ -26,6 +26,7 @@ from holdfast.importers.opencode.reading import in_database
 from holdfast.model.told import Called, Compacted, Kept, Problem, Said, Told
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, writing
 from tests.importers.opencode_writing import database, story
+from tests.thorough import share
 
 MANY = 1_500
 
@@ -240,10 +241,10 @@ def test_a_text_of_nothing_but_commas_is_one_value(tmp_path: Path) -> None:
 
 
 def test_many_tiny_records_are_told_each(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(b'{"type":"x"}\n' * 30_000)
+    (tmp_path / "a.jsonl").write_bytes(b'{"type":"x"}\n' * (many := share(30_000)))
     for name in ("claude-code", "codex", "gemini-cli", "pi", "copilot-cli"):
         told = read(name, tmp_path / "a.jsonl")
-        assert sum(isinstance(item, Kept) for item in told) in (0, 30_000)
+        assert sum(isinstance(item, Kept) for item in told) in (0, many)
         assert len(wrong(told)) <= 1
 
 
@@ -282,7 +283,7 @@ def test_what_is_no_file_is_not_opened(name: str, tmp_path: Path) -> None:
 
 def test_a_long_session_of_opencode_keeps_what_its_compactions_kept(tmp_path: Path) -> None:
     told = opencode_writing.Talk()
-    for _ in range(200):
+    for _ in range(share(200)):
         *_, first, _, _ = [told.user("x") for _ in range(100)]
         told.compact("s", first)
     path = tmp_path / "session.json"
@@ -294,13 +295,14 @@ def test_a_long_session_of_opencode_keeps_what_its_compactions_kept(tmp_path: Pa
 
 def test_a_long_session_of_gemini_goes_back_and_is_written_again(tmp_path: Path) -> None:
     told = gemini_writing.Chat()
-    for number in range(100):
-        for step in range(100):
-            told.user(f"u{number}-{step}", "x")
+    rounds = share(100)
+    for number in range(rounds):
+        for message in range(100):
+            told.user(f"u{number}-{message}", "x")
         told.user(f"u{number}-98", "y")
         told.rewind(f"u{number}-99")
     path = told.write(tmp_path)
     found = read("gemini-cli", path)
     assert wrong(found) == []
     again = [one for one in found if isinstance(one, Said) and one.message.text == "y"]
-    assert len(again) == 100
+    assert len(again) == rounds

@@ -20,6 +20,7 @@ from holdfast.model.told import Called, Cleared, Compacted, Kept, Problem, Said,
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
 from tests.importers.looking import bring, calls_of, parts
+from tests.thorough import step
 
 HOME = SHARED_DATA / "transcripts" / "claude"
 FILES = sorted(
@@ -117,7 +118,7 @@ def test_every_file_imports_once_and_every_window_is_valid(tmp_path: Path) -> No
         assert sum(report.entries for report in bring(hf, HOME)) == 0
         assert {info.id: info.head for info in hf.every_session()} == before
         assert total(hf) == usage
-        for id in before:
+        for id in list(before)[:: step(4)]:
             for model, format in WINDOWS:
                 assert hf.session(id).preview(model=model).request(format)
 

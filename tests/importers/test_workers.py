@@ -30,6 +30,7 @@ from holdfast.stores import waiting
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.places import ORDINAL_BITS, SEQ_BITS
 from tests.importers.writing import Transcript, call, story, text
+from tests.thorough import share
 
 SECRET = "hunter2-hunter2-hunter2"
 TABLES = {
@@ -189,7 +190,7 @@ def test_recorded_files_too(
     tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert shared_data
-    transcripts.made(tmp_path, 6_000_000, silent)
+    transcripts.made(tmp_path, share(6_000_000), silent)
     ours = imported(tmp_path / "files", tmp_path / "ours.db")
     assert ours == plainly(tmp_path / "files", tmp_path / "plain.db", monkeypatch)
     assert stored(tmp_path / "ours.db") == stored(tmp_path / "plain.db")
