@@ -24,10 +24,10 @@ def asked(tool: str, **fields: Any) -> tuple[str, str, bool]:
 
 def test_short_words_stand_in_the_question() -> None:
     assert asked("shell", command="ls -la") == (
-        "", "  allow shell ls -la? y / n / a = always here ", True,
+        "", "  allow shell ls -la? y / n / a = always here, then Enter ", True,
     )  # fmt: skip
     assert asked("write", path="setup.py", command="docs/readme.md", content="x")[1] == (
-        "  allow write setup.py? y / n / a = always here "
+        "  allow write setup.py? y / n / a = always here, then Enter "
     )
 
 
@@ -43,7 +43,7 @@ def test_short_words_stand_in_the_question() -> None:
 def test_long_commands_are_shown_whole(command: str) -> None:
     above, words = question(ToolCall("1", "shell", json.dumps({"command": command})), 80)[:2]
     assert "".join(line.removeprefix("  │ ") for line in above) == command
-    assert words == "  allow this shell? y / n / a = always here "
+    assert words == "  allow this shell? y / n / a = always here, then Enter "
 
 
 def test_lines_are_lines_and_escapes_do_nothing() -> None:
@@ -57,7 +57,7 @@ def test_of_very_many_lines_it_is_said_how_many_are_not_shown() -> None:
     above, words, always = question(ToolCall("1", "shell", json.dumps({"command": command})), 80)
     assert (above[0], above[-1]) == ("  │ echo 0", "  │ echo 999")
     assert "[… 960 lines, 7,600 characters not shown" in above[20]
-    assert words == "  allow this shell? y / n / v = view all "
+    assert words == "  allow this shell? y / n / v = view all, then Enter "
     assert not always
     told = question(ToolCall("1", "shell", json.dumps({"command": command})), 80, everything=True)
     assert (len(told.above), told.always) == (1_000, True)
@@ -106,7 +106,7 @@ def test_a_diff_that_is_not_whole_is_said_to_be_so(tmp_path: Path, many: int) ->
     assert f"  +line {many // 2}" in rows
     call = ToolCall("1", "write", '{"path": "a.txt", "content": "x"}')
     assert question(call, 80, seen=False)[1:] == (
-        "  allow write a.txt? y / n / v = view all ", False,
+        "  allow write a.txt? y / n / v = view all, then Enter ", False,
     )  # fmt: skip
 
 
@@ -146,12 +146,14 @@ def test_in_the_chat(tmp_path: Path) -> None:
             assert "59 lines, 413 characters not shown" in seen
             assert seen.count("always here") == 1
             talk.type("a")
+            talk.wait("that is no answer: type y, n or v, then Enter")
+            talk.type("n")
             seen = talk.wait("allow write setup.py? y / n")
             assert "docs/a.md" not in seen
             assert seen.count("not allowed") == 2
             talk.type("n")
             seen = talk.wait("allow write long? y / n / v = view all")
-            assert seen.count("? y / n") == 4
+            assert seen.count("? y / n") == 5
             assert "+echo 50" not in seen
             talk.type("v")
             seen = talk.wait("allow write long? y / n / a = always here")

@@ -105,7 +105,7 @@ class Judge:
         told = self._ask(call)
         if told == "always":
             self._allow(rule_for(call.name, fields))
-        return told != "no", SOURCES[told]
+        return told in ("yes", "always"), SOURCES.get(told, SOURCES["no"])
 
     def _allow(self, rule: str) -> None:
         self.rules = replace(self.rules, allow=(*self.rules.allow, rule))

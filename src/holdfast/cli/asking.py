@@ -7,19 +7,27 @@ before somebody has viewed them all.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from holdfast.agent.matching import FIELDS
+from holdfast.agent.permissions import Leave
 from holdfast.cli.terminal import neutral
 from holdfast.cli.wording import many
 from holdfast.core.ledger.arguments import arguments
 from holdfast.model.message import ToolCall
 
+Answer = Leave | Literal["view"]
+
 LINES = 40
 """No more lines of what is asked about are shown."""
 
-ENDING = "y / n / a = always here "
-ONCE = "y / n / v = view all "
+ENDING = "y / n / a = always here, then Enter "
+ONCE = "y / n / v = view all, then Enter "
+
+_PLAIN: Mapping[str, Leave] = {"y": "yes", "yes": "yes", "n": "no", "no": "no"}
+_ALWAYS: Mapping[str, Answer] = {**_PLAIN, "a": "always", "always": "always"}
+_VIEW: Mapping[str, Answer] = {**_PLAIN, "v": "view", "view": "view"}
 
 
 class Question(NamedTuple):
@@ -28,6 +36,11 @@ class Question(NamedTuple):
     above: tuple[str, ...]
     words: str
     always: bool
+
+    @property
+    def answers(self) -> Mapping[str, Answer]:
+        """What may be typed, and what it means."""
+        return _ALWAYS if self.always else _VIEW
 
 
 def question(

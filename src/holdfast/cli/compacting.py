@@ -146,7 +146,9 @@ def _tell(shown: Shown, *, preview: bool) -> None:
 
 def _agreed() -> bool:
     """Whether to go on: where nobody can be asked, the command itself was the answer."""
-    return not sys.stdin.isatty() or click.confirm("Compact it?", default=False, err=True)
+    from holdfast.cli.terminal import agreed
+
+    return not sys.stdin.isatty() or agreed("Compact it?")
 
 
 def _as_given() -> str:

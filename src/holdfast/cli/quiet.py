@@ -18,7 +18,7 @@ def quiet() -> Iterator[None]:
 def aloud() -> Iterator[None]:
     """Type with an echo again, for an answer; what was typed before the question is no answer."""
     with _echoing(True):
-        _forget()
+        forget_typed()
         yield
 
 
@@ -42,7 +42,8 @@ def _echoing(wanted: bool) -> Iterator[None]:
         termios.tcsetattr(terminal, termios.TCSANOW, before)
 
 
-def _forget() -> None:
+def forget_typed() -> None:
+    """Drop what was typed and not read yet."""
     import termios
 
     with suppress(OSError, ValueError, termios.error):

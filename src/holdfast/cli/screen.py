@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from holdfast.agent.matching import FIELDS
+from holdfast.cli.answers import YES_OR_SILENCE, exact, offered
 from holdfast.cli.asking import question
-from holdfast.cli.quiet import aloud
+from holdfast.cli.quiet import aloud, forget_typed
 from holdfast.cli.terminal import console, fitted, neutral
 from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.agent.happening import Happening
     from holdfast.agent.permissions import Leave
     from holdfast.agent.tools import Toolbox
     from holdfast.model.log import Entry
     from holdfast.model.message import ToolCall, ToolResult
 
-_LEAVES: dict[str, Leave] = {"y": "yes", "a": "always"}
+T = TypeVar("T")
+
 OTHERS = ("handle", "query", "description")
 """What calls of tools are about that no rule could name."""
 
@@ -48,42 +52,46 @@ class Screen:
 
     def may(self, call: ToolCall, toolbox: Toolbox) -> Leave:
         """Ask whether a call may be made, what it would change before it; silence is no."""
-        told, always = self._asked_about(call, toolbox)
-        if told == "v" and not always:
-            told, always = self._asked_about(call, toolbox, everything=True)
-        leave = _LEAVES.get(told, "no")
-        return "no" if leave == "always" and not always else leave
+        told = self._asked_about(call, toolbox)
+        while told == "view":
+            told = self._asked_about(call, toolbox, everything=True)
+        return told
 
     def _asked_about(
         self, call: ToolCall, toolbox: Toolbox, *, everything: bool = False
-    ) -> tuple[str, bool]:
-        """What somebody answers when shown a call, and whether it could be for good."""
+    ) -> Leave | Literal["view"]:
+        """What somebody answers when shown a call; for good only where all of it was shown."""
         from holdfast.cli.diffing import diff
 
         width = self.console.width
         rows, seen = diff(call, toolbox, width, everything=everything)
         for line, style in rows:
             self.say(line, style)
-        above, words, always = question(call, width, seen=seen, everything=everything)
-        for line in above:
+        shown = question(call, width, seen=seen, everything=everything)
+        for line in shown.above:
             self.say(line)
-        return self.asked(words)[:1], always
+        return self.asked(shown.words, shown.answers, "no")
 
-    def asked(self, question: str) -> str:
-        """What somebody answers to a question, in small letters; empty where nobody does."""
-        self.rest()
-        try:
-            with aloud():
-                return input(question).strip().lower()
-        except EOFError:
-            return ""
-        except KeyboardInterrupt:
-            self.console.print()
-            raise
+    def asked(self, question: str, answers: Mapping[str, T], silence: T) -> T:
+        """Which of some answers somebody gives; `silence` where nobody is there to give one."""
+        while True:
+            self.rest()
+            try:
+                with aloud():
+                    text = input(question)
+            except (EOFError, OSError):
+                return silence
+            except KeyboardInterrupt:
+                forget_typed()  # half an answer is no part of what is typed next
+                self.console.print()
+                raise
+            if (told := exact(text, answers)) is not None:
+                return told
+            self.say(f"  that is no answer: type {offered(answers)}", "yellow")
 
     def agreed(self, question: str) -> bool:
         """Whether somebody says yes; silence is no."""
-        return self.asked(f"  {question} [y/N] ") in ("y", "yes")
+        return self.asked(f"  {question} [y/N, then Enter] ", YES_OR_SILENCE, silence=False)
 
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""

@@ -143,4 +143,4 @@ def agreed(question: str) -> bool:
 
     if not sys.stdin.isatty():
         raise Misuse("nobody can be asked here, so nothing was done; say --yes to go on")
-    return click.confirm(question, default=False, err=True)
+    return click.confirm(question, default=False, err=True, prompt_suffix=", then Enter: ")
