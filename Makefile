@@ -39,9 +39,9 @@ pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Without a key it talks to a small model inside the process, fetched once; without a terminal it
+# Without a key it talks to a small model on this machine, fetched once; without a terminal it
 # shows a session being appended, loaded and explained.
-run: $(VENV)/.installed  ## talk to a model: yours, or a small one inside the process
+run: $(VENV)/.installed  ## talk to a model: yours, or a small one on this machine
 	@if [ -t 0 ] && [ -t 1 ]; then \
 	  [ -n "$$ANTHROPIC_API_KEY$$OPENAI_API_KEY$$GEMINI_API_KEY$$GOOGLE_API_KEY$$HOLDFAST_MODEL" ] \
 	    || $(BIN)/python -m holdfast.cli models pull || exit 1; \

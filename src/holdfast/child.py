@@ -60,6 +60,7 @@ class Child:
             pipesize=PIPE,
             start_new_session=True,  # an interrupt at the terminal is ours to pass on
         )
+        _running.add(self.process)
 
     def tell(self, *pieces: bytes) -> None:
         """Ask it something; EOFError where it has ended."""
@@ -80,10 +81,16 @@ class Child:
             raise EOFError("an answer too long to be one")
         return self._read(size, end, stop)
 
+    def ready(self, seconds: float) -> bool:
+        """Whether it says something, or ends, within so many seconds."""
+        assert self.process.stdout is not None
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+
     def close(self) -> None:
-        """End it, whatever it does."""
-        self.process.kill()
+        """End it with all that it started, whatever they do."""
+        _kill(self.process)
         self.process.communicate()
+        _running.discard(self.process)
 
     def _read(self, size: int, end: float, stop: threading.Event | None) -> bytearray:
         assert self.process.stdout is not None
@@ -102,6 +109,22 @@ class Child:
                 raise EOFError
             done += more
         return data
+
+
+_running: Final[set[subprocess.Popen[bytes]]] = set()
+"""The processes that have not been ended."""
+
+
+def kill_all() -> None:
+    """End every process of ours at once, for a program that cannot wait."""
+    for process in tuple(_running):
+        _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def framed(data: bytes) -> bytes:

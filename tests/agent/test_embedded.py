@@ -1,4 +1,4 @@
-"""A real small model inside the process: a conversation that outgrows its window, offline."""
+"""A real small model on this machine: a conversation that outgrows its window, offline."""
 
 import os
 import threading

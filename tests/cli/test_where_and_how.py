@@ -181,7 +181,7 @@ def test_warnings_are_plain_sentences(tmp_path: Path) -> None:
         return "fine"
 
     with StrictServer(meanwhile) as server:
-        done = run(tmp_path / "work", server, "-m", "claude-of-tomorrow", "-p", "hello")
+        done = run(tmp_path / "work", server, "-m", "claude-of-tomorrow", "-p", "hello", "-q")
     assert done.stdout == "fine\n"
     assumed, forked = done.stderr.splitlines()
     assert assumed.startswith("nothing is known of the model 'claude-of-tomorrow': it is taken to")

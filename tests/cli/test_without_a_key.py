@@ -57,7 +57,7 @@ def test_a_session_of_a_model_without_a_key_is_left_as_it_is(tmp_path: Path) -> 
     weights.touch()
     os.truncate(weights, SIZE)
     here = command(tmp_path, "run", "-r", id, "-p", "hi").stderr
-    assert "-m smollm2-135m, small and inside this process, wants none" in here
+    assert "-m smollm2-135m, small and on this machine, wants none" in here
     assert "models pull" not in here
     assert kept(tmp_path) == [("gpt-5", 1)]
 

@@ -13,7 +13,7 @@ from holdfast.errors import Denied
 def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
     """Denied, with what to do, where a provider wants a key and none is set.
 
-    A model inside this process wants none, and a server that is like OpenAI's may want none.
+    A model on this machine wants none, and a server that is like OpenAI's may want none.
     """
     env = os.environ if environ is None else environ
     names = KEYS.get(whom.provider, ())
@@ -30,4 +30,4 @@ def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
 def _small() -> str:
     """How to talk to the model that wants no key."""
     pull = "" if has_weights() else ", once `holdfast models pull` has brought it"
-    return f"-m {SMALL}, small and inside this process, wants none{pull}"
+    return f"-m {SMALL}, small and on this machine, wants none{pull}"

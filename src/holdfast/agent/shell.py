@@ -79,6 +79,7 @@ def ran(
     output, errors, threads = Kept(), Kept(), list[threading.Thread]()
     starting: Future[subprocess.Popen[bytes]] = Future()
     mark, status = uuid.uuid4().hex, None
+    _running[mark] = starting
     try:
         with _ending(starting, threads):
             _thread(_start, starting, mark, command, directory, bool(told), apart).start()
@@ -96,7 +97,21 @@ def ran(
     finally:
         if status is None:
             _end_marked(mark.encode())
+        _running.pop(mark, None)
     return Ended(output.text(), errors.text(), status)
+
+
+_running: Final[dict[str, Future[subprocess.Popen[bytes]]]] = {}
+"""The commands that have not ended, by their marks."""
+
+
+def kill_all() -> None:
+    """Kill every command with all that it started, for a program that cannot wait."""
+    for starting in tuple(_running.values()):
+        with suppress(TimeoutError, OSError):
+            if starting.exception(STARTING / 50) is None:
+                os.killpg(starting.result().pid, signal.SIGKILL)
+    _end_marked(*(mark.encode() for mark in tuple(_running)))
 
 
 @contextmanager
@@ -212,10 +227,10 @@ def _end(started: subprocess.Popen[bytes], threads: list[threading.Thread]) -> N
             pipe.close()
 
 
-def _end_marked(mark: bytes) -> None:
-    """End what a command started in sessions of its own."""
-    for _ in range(ROUNDS):
-        found = [pid for pid in _processes() if mark in _environment(pid)]
+def _end_marked(*marks: bytes) -> None:
+    """End what commands started in sessions of their own."""
+    for _ in range(ROUNDS if marks else 0):
+        found = [pid for pid in _processes() if any(map(_environment(pid).__contains__, marks))]
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)

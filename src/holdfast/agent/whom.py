@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -35,7 +35,7 @@ _CHAT_ONLY: Final = re.compile(r"audio|search-preview")
 """Models of OpenAI's own that the Responses API does not have."""
 
 SMALL: Final = "smollm2-135m"
-"""The model that runs inside this process: small enough to be there, too small to be good."""
+"""The model that runs on this machine: small enough to be there, too small to be good."""
 
 
 class Whom(NamedTuple):
@@ -46,17 +46,20 @@ class Whom(NamedTuple):
     format: str
 
     weights: str = ""
-    """A file of weights, for a model inside this process."""
+    """A file of weights, for a model on this machine."""
 
-    def open(self) -> Provider:
-        """The provider itself; its key and address are those its own SDK would use."""
+    def open(self, loading: Callable[[float], None] = lambda _: None) -> Provider:
+        """The provider itself; its key and address are those its own SDK would use.
+
+        `loading` is told for how many seconds a model on this machine has been loading.
+        """
         if self.provider == "embedded":
-            return Inside(*embedded(self.weights))
+            return Local(*embedded(self.weights, loading=loading))
         return provider(self.provider, self.format)
 
 
-class Inside:
-    """A model inside this process, held as long as it is spoken to."""
+class Local:
+    """A model on this machine, held as long as it is spoken to."""
 
     blocking: ClassVar[bool] = True
 

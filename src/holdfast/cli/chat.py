@@ -46,7 +46,7 @@ def chat(
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
     _check_installed()
-    with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
+    with ends_when_told(terminal=True), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps, on_conflict="fork")
         resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))

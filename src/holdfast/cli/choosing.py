@@ -57,7 +57,7 @@ def _usable() -> dict[str, list[str]]:
     found = {name: newest_first(names) for name, names in found.items()}
     if compatible(os.environ):
         found |= {"openai": ["any that the server at OPENAI_BASE_URL has"]}
-    return found | ({"inside this process": [SMALL]} if has_weights() else {})
+    return found | ({"on this machine": [SMALL]} if has_weights() else {})
 
 
 def _meant(talk: Conversation, name: str) -> bool:

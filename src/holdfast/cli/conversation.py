@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.frame import words_of
@@ -12,7 +13,7 @@ from holdfast.cli.opening import how_to_go_on, in_advance, in_words
 from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.terminated import told_to_end
-from holdfast.cli.wording import in_chat, size
+from holdfast.cli.wording import in_chat, loading, size
 from holdfast.model.caps import Caps
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ GAUGE = 10
 
 
 _SMALL = (
-    "This is a small model inside this process: it shows how everything works, not how well. For a "
+    "This is a small model on this machine: it shows how everything works, not how well. For a "
     "bigger one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, name a GGUF file with -m, "
     "or a server with OPENAI_BASE_URL."
 )
@@ -73,7 +74,10 @@ class Conversation:
 
         if self._open is None or self._open[0] != whom:
             check_key(whom)
-            opened = whom.open()
+            try:
+                opened = whom.open(lambda seconds: self.screen.busy(loading(whom.model, seconds)))
+            finally:
+                self.screen.rest()
             self.close()
             self._open = (whom, opened)
         self.whom, self._used = whom, ""
@@ -126,9 +130,10 @@ class Conversation:
     def _wrong(self, error: Exception) -> None:
         """Say what went wrong, in one line; where it did as well, for whoever looks for that."""
         what, do = words_of(error)
-        self.screen.say(f"error: {'; '.join(filter(None, (what, do)))}", "red")
-        if os.environ.get("HOLDFAST_DEBUG"):
-            self.screen.say("".join(traceback.format_exception(error)), "dim")
+        with suppress(OSError):  # the terminal itself may be what went wrong
+            self.screen.say(f"error: {'; '.join(filter(None, (what, do)))}", "red")
+            if os.environ.get("HOLDFAST_DEBUG"):
+                self.screen.say("".join(traceback.format_exception(error)), "dim")
 
     def _greet(self, loaded: bool) -> None:
         session, here = self.agent.session, self.agent.toolbox.root.path

@@ -1,6 +1,7 @@
 """`holdfast run`: one task for the agent, without anybody to ask.
 
-It ends with 0 where the task is done, with 130 where somebody interrupted, with 143 or 129
+It ends with 0 where the task is done, with 3 where it was done without calls that were not
+allowed, with 4 where the reply is not whole, with 130 where somebody interrupted, with 143 or 129
 where SIGTERM or SIGHUP ended it, and else with 1; with JSON, the last line says which.
 """
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
               help="A tool it may use: write, edit, shell; 'shell:git *' for simple commands."
 )  # fmt: skip
 @click.option("--stream-json", is_flag=True, help="One JSON value for everything that happens.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing while it works; errors are said.")
 @resuming
 @cap_options
 @common
@@ -43,24 +45,27 @@ def run(
     fork: bool,
     allow: tuple[str, ...],
     stream_json: bool,
+    quiet: bool,
     caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
     from holdfast.agent.keys import check_key
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import led, whom
+    from holdfast.cli.progress import Progress
 
     text, as_json = _prompt(prompt), asked.json or stream_json
+    progress = Progress(quiet=quiet or as_json)
     with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps)
         resumed = opener.again(again) if again else None
         with unbegun(as_json=as_json):
             chosen = whom(model or (led(resumed) if resumed else ""))
             check_key(chosen)
-            provider = chosen.open()
+            provider = chosen.open(lambda seconds: progress.loading(chosen.model, seconds))
         with closing(provider):
             session = opener.begun(resumed, chosen.model, policy, fork=fork)
-            told = Told(session, chosen.model, as_json=as_json, stream=stream_json)
+            told = Told(session, chosen.model, progress, as_json=as_json, stream=stream_json)
             if resumed:
                 told.loaded(loaded(session, chosen.model))
             with told.ending():

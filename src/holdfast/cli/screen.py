@@ -125,7 +125,7 @@ class Screen:
         if what.kind == "warning":
             self._warning(what)
         elif what.kind == "call" and what.call:
-            self.busy(f"subtask: {_told(what.call)}…")
+            self.busy(f"subtask: {about(what.call)}…")
         elif what.kind in ("result", "reply"):
             self.busy("subtask: thinking…")
 
@@ -162,16 +162,16 @@ class Screen:
 
     def _call(self, what: Happening) -> None:
         assert what.call
-        told = _told(what.call)
-        self._line(f"→ {told}", "cyan")
-        self.busy(f"{told}…")
+        words = about(what.call)
+        self._line(f"→ {words}", "cyan")
+        self.busy(f"{words}…")
 
     def _refused(self, what: Happening) -> None:
         self._line("  not allowed", "yellow")
 
     def _result(self, what: Happening) -> None:
         assert what.result
-        self._line(f"  {_outcome(what.result)}", "red" if what.result.error else "green")
+        self._line(f"  {outcome(what.result)}", "red" if what.result.error else "green")
         self.busy("thinking…")
 
     def _compacting(self, what: Happening) -> None:
@@ -179,7 +179,7 @@ class Screen:
 
     def _compacted(self, what: Happening) -> None:
         assert what.entry
-        self._line(_compaction(what.entry), "dim")
+        self._line(compaction(what.entry), "dim")
         self.busy("thinking…")
 
     def warn(self, words: str) -> None:
@@ -203,20 +203,22 @@ class Screen:
     }  # fmt: skip
 
 
-def _outcome(result: ToolResult) -> str:
+def outcome(result: ToolResult) -> str:
+    """What came of a call, in one line."""
     lines = result.output.splitlines()
     if result.error:
         return f"✗ {lines[-1] if lines else 'failed'}"
     return f"✓ {many(len(lines), 'line')}"
 
 
-def _compaction(marker: Entry) -> str:
+def compaction(marker: Entry) -> str:
+    """What a compaction has changed, in one line."""
     body: Any = marker.body
     tokens = f"{body.tokens_before:,} tokens are now about {body.tokens_after:,}"
     return f"compacted ({body.step}): {tokens}; /undo takes it back"
 
 
-def _told(call: ToolCall) -> str:
+def about(call: ToolCall) -> str:
     """What a call is about, in one line."""
     fields: Any = {}
     with suppress(ValueError):

@@ -2,47 +2,71 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from holdfast.cli.frame import report, words_of
 from holdfast.cli.opening import in_advance, in_words
-from holdfast.cli.terminal import console, emit, neutral, say
+from holdfast.cli.terminal import console, emit, neutral
+from holdfast.engine.threaded import drive
 
 if TYPE_CHECKING:
     from holdfast.agent.happening import Happening
+    from holdfast.cli.progress import Progress
     from holdfast.engine.doors import BlockingSession
     from holdfast.model.log import Entry
+
+DONE, FAILED, REFUSED, CUT = 0, 1, 3, 4
+"""How a run ends, as its status: done, failed, done without calls that were not allowed, and with
+a reply that is not whole. Click ends with 2 where a command line cannot be understood."""
+
+SHORT: Final = {
+    "length": "the reply was cut at its limit",
+    "refused": "the model refused to answer",
+    "paused": "the reply was paused by its provider",
+}
+"""Ends of a reply that is not whole, in words."""
+
+RECENT: Final = 64
+"""So many of the newest calls are looked at for how the last reply ended."""
 
 
 class Told:
     """Tells of one run."""
 
     def __init__(
-        self, session: BlockingSession, model: str, *, as_json: bool, stream: bool
+        self,
+        session: BlockingSession,
+        model: str,
+        progress: Progress,
+        *,
+        as_json: bool,
+        stream: bool,
     ) -> None:
-        self._session, self._model = session, model
+        self._session, self._model, self._progress = session, model, progress
         self._stream, self._json = stream, as_json
         self._more: dict[str, Any] = {}
+        self._refused: list[str] = []
 
     def loaded(self, brought: dict[str, Any]) -> None:
         """What a resumed session brought along."""
         self._more = {"loaded": brought}
         if self._stream:
             emit({"type": "loaded", "session": self._session.id, **brought})
-        elif not self._json:
-            say(f"{self._session.id}: {in_words(brought)}", "dim", error=True)
+        else:
+            self._progress.line(f"{self._session.id}: {in_words(brought)}", "dim", whole=True)
             if ahead := in_advance(brought):
-                say(ahead, "yellow", error=True)
+                self._progress.line(ahead, "yellow", whole=True)
 
     def happening(self, what: Happening) -> None:
         """Something happened."""
-        if self._stream:
-            if (value := _value(what)) is not None:
-                emit(value)
-        elif what.kind == "warning":
-            say(what.words, "yellow", error=True)
+        if what.kind == "refused" and what.call:
+            self._refused.append(what.call.name)
+        if self._stream and (value := _value(what)) is not None:
+            emit(value)
+        self._progress.show(what)
 
     def done(self, last: Entry | None) -> None:
         """The task came to its end, or to an end."""
@@ -51,10 +75,32 @@ class Told:
             self._failed("the reply was cut short", "`-c -p 'go on'` goes on", "Cut")
         if body.calls:
             self._failed("it was not done within its steps", "`-c -p 'go on'` goes on", "Long")
+        stop = self._stop(last)
+        status = CUT if stop in SHORT else REFUSED if self._refused else DONE
         if self._json:
-            emit({"type": "result", **self._about(), "result": body.text})
-        else:
+            emit({"type": "result", **self._about(), "result": body.text, "stop": stop,
+                  "refused": self._refused, "status": status})  # fmt: skip
+        elif not self._progress.is_seen:
             console().print(neutral(body.text), soft_wrap=True)
+        sys.stdout.flush()
+        self._say_why(stop)
+        if status:
+            raise SystemExit(status)
+
+    def _stop(self, last: Entry) -> str:
+        """Why the reply ended, as its call says."""
+        calls = drive(self._session.store.calls.newest(last.session, RECENT))
+        return next((one.stop for one in calls if one.entry == last.id and one.stop), "end")
+
+    def _say_why(self, stop: str) -> None:
+        """What is not as it was asked for, for whoever reads along."""
+        if self._refused:
+            many = f"{len(self._refused)} of its calls" if len(self._refused) > 1 else "a call"
+            names = ", ".join(dict.fromkeys(self._refused))
+            self._progress.line(f"not allowed: {many} ({names}); --allow RULE allows more",
+                                "yellow", whole=True)  # fmt: skip
+        if words := SHORT.get(stop):
+            self._progress.line(f"{words}; `-c -p 'go on'` goes on", "yellow", whole=True)
 
     @contextmanager
     def ending(self) -> Iterator[None]:
@@ -67,11 +113,13 @@ class Told:
             self._interrupted()
             raise
         except HoldfastError as error:
+            self._progress.end()
             if not self._json:
                 raise
             self._failed(*words_of(error), type(error).__name__)
 
     def _interrupted(self) -> None:
+        self._progress.end()
         if self._json:
             emit({"type": "interrupted", **self._about()})
 
@@ -81,11 +129,12 @@ class Told:
                 "entries": session.info.head, **self._more}  # fmt: skip
 
     def _failed(self, what: str, do: str, kind: str) -> NoReturn:
+        self._progress.end()
         if self._json:
             emit({"type": "error", **self._about(), "error": what, "do": do, "kind": kind})
         else:
             report(what, do)
-        raise SystemExit(1)
+        raise SystemExit(FAILED)
 
 
 @contextmanager
@@ -101,7 +150,7 @@ def unbegun(*, as_json: bool) -> Iterator[None]:
         what, do = words_of(error)
         kind = type(error).__name__
         emit({"type": "error", "session": None, "error": what, "do": do, "kind": kind})
-        raise SystemExit(1) from error
+        raise SystemExit(FAILED) from error
 
 
 _TYPES = {"call": "tool_call", "result": "tool_result"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.cli.terminated import watch_signals
 from holdfast.core.secrets import redact
 from holdfast.engine.settings import settings
 from holdfast.files import data_home, private_directory, private_file
@@ -36,10 +37,16 @@ def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[
         refresh_interval=refresh or 0,
     )
 
+    def line(before: str) -> str:
+        try:
+            return session.prompt(before)
+        finally:
+            watch_signals()
+
     def ask() -> str:
-        text = session.prompt("> ")
+        text = line("> ")
         while text.endswith("\\"):
-            text = text[:-1] + "\n" + session.prompt("… ")
+            text = text[:-1] + "\n" + line("… ")
         return text
 
     return ask

@@ -137,3 +137,8 @@ def path(place: str) -> str:
 def in_chat(words: str) -> str:
     """The same words where commands of the shell are typed with a slash."""
     return re.sub(r"`holdfast (compact|undo|redo|context|recall)`", r"/\1", words)
+
+
+def loading(model: str, seconds: float) -> str:
+    """What is said while a model is loaded."""
+    return f"loading {model}… {seconds:.0f} s"

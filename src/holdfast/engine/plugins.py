@@ -163,11 +163,16 @@ def provider(
     return cast(Provider, _load("holdfast.providers.speaking:HttpProvider")(transport, format))
 
 
-def embedded(weights: str = "", window: int = 0) -> tuple[Provider, Any]:
-    """A model inside this process, and what has to be held as long as it is spoken to."""
+def embedded(
+    weights: str = "", window: int = 0, loading: Callable[[float], None] = lambda _: None
+) -> tuple[Provider, Any]:
+    """A model on this machine, and what has to be held as long as it is spoken to.
+
+    `loading` is told for how many seconds it has been loading.
+    """
     file = weights or str(_load("holdfast.providers.weights:place")())
     served = _load("holdfast.providers.embedded:serve")(
-        file, window or _load("holdfast.providers.embedded:WINDOW")
+        file, window or _load("holdfast.providers.embedded:WINDOW"), loading=loading
     )
     return provider("openai", "openai-chat", key=served.key, url=served.url), served
 

@@ -1,70 +1,95 @@
-"""A small real model inside this process: served on loopback, behind a key of its own.
+"""A small real model on this machine: served on loopback by a process of its own.
 
 Rule 1: it listens on this machine only, on a port nobody knows beforehand, and wants a key that is
         made for this one run: being local is no reason to be open.
 Rule 2: nothing is fetched here; weights.py does that, when somebody asks for it.
+Rule 3: loading can be interrupted, says how long it has taken, and ends with this process.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
-from weakref import WeakValueDictionary
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Final
+from weakref import WeakValueDictionary, finalize
 
+from holdfast.child import Child
 from holdfast.errors import Misuse
 from holdfast.providers.weights import MODEL, NAME
 
 WINDOW = 8_192
 """What the model that comes with us holds."""
 
+LONGEST: Final = 600.0
+"""So long may a model take to load, in seconds."""
+
+TICK: Final = 0.1
+
+Loading = Callable[[float], None]
+"""Told for how many seconds a model has been loading, again and again."""
+
 
 class Served:
     """Where a model can be spoken to, as long as this is held."""
 
-    def __init__(self, url: str, key: str, server: Any) -> None:
-        self.url, self.key, self.server = url, key, server
+    def __init__(self, url: str, key: str, child: Child) -> None:
+        self.url, self.key = url, key
+        finalize(self, child.close)
 
 
 _running: WeakValueDictionary[tuple[str, int], Served] = WeakValueDictionary()
+_starting: Final = Lock()
 
 
-def serve(weights: str, window: int = WINDOW, threads: int = 0) -> Served:
+def serve(
+    weights: str, window: int = WINDOW, threads: int = 0, loading: Loading = lambda _: None
+) -> Served:
     """Load a GGUF file and serve it, once for all who hold it; Misuse where that cannot be."""
     name = os.path.realpath(weights), window
-    if held := _running.get(name):
-        return held
-    made = _running[name] = _served(weights, window, threads)
+    with _starting:
+        if held := _running.get(name):
+            return held
+        made = _running[name] = _served(weights, window, threads, loading)
     return made
 
 
-def _served(weights: str, window: int, threads: int) -> Served:
-    try:
-        import xllamacpp
-    except ImportError as absent:
-        raise Misuse(
-            "a model inside this process needs xllamacpp; pip install 'holdfast[local]'"
-        ) from absent
+def _served(weights: str, window: int, threads: int, loading: Loading) -> Served:
     if not os.path.isfile(weights):
         raise Misuse(f"there is no model at {weights}; `holdfast models pull` fetches one")
     key = secrets.token_urlsafe(24)
-    library: Any = xllamacpp
-    told = library.CommonParams()
-    told.model.path = weights
-    told.model_alias = {name_of(weights)}
-    told.n_ctx, told.n_parallel, told.warmup = window, 1, False
-    told.api_keys = [key]
-    told.cpuparams.n_threads = told.cpuparams_batch.n_threads = threads or _threads()
-    told.verbosity = 0
-    with _quiet():
-        try:
-            server = library.Server(told)
-        except Exception as failed:
-            raise Misuse(f"{weights} cannot be loaded: {failed}; is it a GGUF file?") from failed
-    return Served(f"{server.listening_address}/v1", key, server)
+    told = {"weights": os.path.abspath(weights), "name": name_of(weights), "window": window,
+            "key": key, "threads": threads or _threads()}  # fmt: skip
+    child = Child("holdfast.providers.model_server")
+    try:
+        child.tell(json.dumps(told).encode())
+        said = json.loads(_answer(child, weights, loading))
+        if "wrong" in said:
+            raise Misuse(said["wrong"])
+    except EOFError:
+        child.close()
+        raise Misuse(
+            f"{weights} cannot be loaded: its process ended; is it a GGUF file, and does it fit "
+            "into the memory?"
+        ) from None
+    except BaseException:
+        child.close()
+        raise
+    return Served(said["url"], key, child)
+
+
+def _answer(child: Child, weights: str, loading: Loading) -> bytes:
+    """What the process says once the model is loaded."""
+    began = time.monotonic()
+    while not child.ready(TICK):
+        waited = time.monotonic() - began
+        if waited > LONGEST:
+            raise Misuse(f"{weights} was not loaded within {LONGEST:g} s; name a smaller model")
+        loading(waited)
+    return bytes(child.answer(time.monotonic() + LONGEST))
 
 
 def name_of(weights: str) -> str:
@@ -76,19 +101,3 @@ def name_of(weights: str) -> str:
 def _threads() -> int:
     """Half of the processors: with all of them, whoever else works here halts the model."""
     return max((os.cpu_count() or 2) // 2, 1)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """What the library writes to standard error while it loads is of no use to anybody."""
-    with suppress(OSError, ValueError):
-        sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
