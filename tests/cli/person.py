@@ -1,4 +1,4 @@
-"""A person at a terminal of their own: a pseudoterminal that a test types into, reads and closes."""
+"""A person at a terminal: a pseudoterminal that a test types into, reads from and closes."""
 
 from __future__ import annotations
 

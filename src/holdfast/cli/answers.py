@@ -23,6 +23,8 @@ def exact(text: str, answers: Mapping[str, T]) -> T | None:
 
 def offered(answers: Mapping[str, T]) -> str:
     """What to type, for whoever typed something else: one word for each answer."""
-    words = {meaning: word for word, meaning in reversed(answers.items()) if word}
-    *others, last = reversed(words.values())
+    words: dict[T, str] = {}
+    for word, meaning in answers.items():
+        words.setdefault(meaning, word)
+    *others, last = words.values()
     return f"{', '.join(others)} or {last}, then Enter"

@@ -10,6 +10,7 @@ from holdfast.cli.terminal import console, fitted, neutral, say
 
 if TYPE_CHECKING:
     from holdfast.agent.happening import Happening
+    from holdfast.model.reply import Delta
 
 COLUMNS = 160
 """So much of a line is shown where no terminal says how wide it is."""
@@ -33,20 +34,13 @@ class Progress:
         if self._quiet:
             return
         if what.delta is not None:
-            self._delta(what)
-        elif what.kind == "call" and what.call:
-            self.line(f"→ {about(what.call)}", "cyan", what.subtask)
-        elif what.kind == "refused" and what.call:
-            self.line(f"  not allowed: {what.call.name}", "yellow", what.subtask)
-        elif what.kind == "result" and what.result:
-            style = "red" if what.result.error else "green"
-            self.line(f"  {outcome(what.result)}", style, what.subtask)
-        elif what.kind == "compacted" and what.entry:
-            self.line(compaction(what.entry), "dim")
+            self._delta(what.delta, within=bool(what.subtask))
         elif what.kind == "warning":
             self.line(what.words, "yellow", whole=True)
         elif what.kind == "reply" and not what.subtask:
             self.end()
+        elif told := _in_words(what):
+            self.line(*told, what.subtask)
 
     def line(self, words: str, style: str = "", subtask: str = "", *, whole: bool = False) -> None:
         """A line of our own, behind the end of what was streaming; what is `whole` is not cut."""
@@ -71,9 +65,8 @@ class Progress:
             sys.stderr.write("\n")
             sys.stderr.flush()
 
-    def _delta(self, what: Happening) -> None:
-        delta = what.delta
-        if delta is None or what.subtask:
+    def _delta(self, delta: Delta, *, within: bool) -> None:
+        if within:
             return
         if delta.waiting:
             self.line(f"waiting {delta.waiting:g} s to try again…", "dim")
@@ -81,3 +74,16 @@ class Progress:
             sys.stderr.write(neutral(delta.text))
             sys.stderr.flush()
             self._within_line = not delta.text.endswith("\n")
+
+
+def _in_words(what: Happening) -> tuple[str, str] | None:
+    """A line about something that happened, and how it is coloured."""
+    if what.kind == "call" and what.call:
+        return f"→ {about(what.call)}", "cyan"
+    if what.kind == "refused" and what.call:
+        return f"  not allowed: {what.call.name}", "yellow"
+    if what.kind == "result" and what.result:
+        return f"  {outcome(what.result)}", "red" if what.result.error else "green"
+    if what.kind == "compacted" and what.entry:
+        return compaction(what.entry), "dim"
+    return None
