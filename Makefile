@@ -45,7 +45,7 @@ run: $(VENV)/.installed  ## talk to a model: yours, or a small one on this machi
 	@if [ -t 0 ] && [ -t 1 ]; then \
 	  [ -n "$$ANTHROPIC_API_KEY$$OPENAI_API_KEY$$GEMINI_API_KEY$$GOOGLE_API_KEY$$HOLDFAST_MODEL" ] \
 	    || $(BIN)/python -m holdfast.cli models pull || exit 1; \
-	  $(BIN)/python -m holdfast.cli chat; \
+	  exec $(BIN)/python -m holdfast.cli chat; \
 	else $(BIN)/python -m holdfast.cli demo; fi
 
 test: lint types house tests  ## run every check

@@ -1,7 +1,6 @@
 """What somebody is asked to allow is to be seen, all of it, as it is."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ from holdfast.agent.tools import Toolbox
 from holdfast.cli.asking import question
 from holdfast.cli.diffing import diff
 from holdfast.model.message import ToolCall
-from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
-from tools.tmux import Terminal
+from tests.cli.talking import talking
 
 
 def asked(tool: str, **fields: Any) -> tuple[str, str, bool]:
@@ -121,8 +119,6 @@ def test_a_tool_without_fields_of_its_own_is_shown_with_all_it_says() -> None:
 
 
 def test_in_the_chat(tmp_path: Path) -> None:
-    if not shutil.which("tmux"):
-        pytest.skip("tmux is not installed")
     lines = "\n".join(f"echo {n}" for n in range(99))
     answers = iter([
         answer(Ask("shell", {"command": "echo " + "word " * 30 + "\ntouch PWNED"})),
@@ -133,32 +129,27 @@ def test_in_the_chat(tmp_path: Path) -> None:
         answer(Ask("write", {"path": "long", "content": lines})),
         answer("finished"),
     ])  # fmt: skip
-    with StrictServer(lambda asked: next(answers)) as server:
-        talk = Terminal(tmp_path, server.url("anthropic"))
-        try:
-            talk.run("chat")
-            talk.wait("of the window of")
-            talk.type("go")
-            seen = talk.wait("allow this shell? y / n / a = always here")
-            assert "  │ touch PWNED" in seen
-            talk.type("n")
-            seen = talk.wait("allow this shell?", 2)
-            assert "59 lines, 413 characters not shown" in seen
-            assert seen.count("always here") == 1
-            talk.type("a")
-            talk.wait("that is no answer: type y, n or v, then Enter")
-            talk.type("n")
-            seen = talk.wait("allow write setup.py? y / n")
-            assert "docs/a.md" not in seen
-            assert seen.count("not allowed") == 2
-            talk.type("n")
-            seen = talk.wait("allow write long? y / n / v = view all")
-            assert seen.count("? y / n") == 5
-            assert "+echo 50" not in seen
-            talk.type("v")
-            seen = talk.wait("allow write long? y / n / a = always here")
-            assert "+echo 50" in seen
-            talk.type("n")
-            talk.wait("finished")
-        finally:
-            talk.close()
+    with talking(tmp_path, lambda asked: next(answers)) as begin:
+        talk = begin()
+        talk.type("go")
+        seen = talk.wait("allow this shell? y / n / a = always here")
+        assert "  │ touch PWNED" in seen
+        talk.type("n")
+        seen = talk.wait("allow this shell?", 2)
+        assert "59 lines, 413 characters not shown" in seen
+        assert seen.count("always here") == 1
+        talk.type("a")
+        talk.wait("that is no answer: type y, n or v, then Enter")
+        talk.type("n")
+        seen = talk.wait("allow write setup.py? y / n")
+        assert "docs/a.md" not in seen
+        assert seen.count("not allowed") == 2
+        talk.type("n")
+        seen = talk.wait("allow write long? y / n / v = view all")
+        assert seen.count("? y / n") == 5
+        assert "+echo 50" not in seen
+        talk.type("v")
+        seen = talk.wait("allow write long? y / n / a = always here")
+        assert "+echo 50" in seen
+        talk.type("n")
+        talk.wait("finished")

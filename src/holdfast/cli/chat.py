@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.capping import cap_options
+from holdfast.cli.concealing import conceal_keys
 from holdfast.cli.opening import Opener, resuming
 from holdfast.cli.options import Asked, common
 from holdfast.cli.terminated import ends_when_told
@@ -45,6 +46,7 @@ def chat(
 
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
+    conceal_keys()
     _check_installed()
     with ends_when_told(terminal=True), closing(Voice()) as voice, asked.open(make=True) as hf:
         opener = Opener(hf, voice, caps, on_conflict="fork")

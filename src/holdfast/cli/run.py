@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.capping import cap_options
+from holdfast.cli.concealing import conceal_keys
 from holdfast.cli.opening import Opener, loaded, resuming
 from holdfast.cli.options import Asked, common
 from holdfast.cli.telling import Told, unbegun
@@ -54,6 +55,7 @@ def run(
     from holdfast.agent.whom import led, whom
     from holdfast.cli.progress import Progress
 
+    conceal_keys()
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = Progress(quiet=quiet or as_json)
     with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:

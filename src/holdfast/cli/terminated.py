@@ -2,9 +2,9 @@
 
 It is interrupted as Ctrl-C interrupts it: commands end with all they started, what was said is
 kept, and the status is 143 or 129, as a shell counts it. A watcher waits for that beside it. What
-has not ended in time (a system call, a lock, an event loop that waits for its tasks) is not waited for:
-the processes it started are killed, and it leaves. Nothing is lost by that, as every step is in the
-log before the next one is taken.
+has not ended in time (a system call, a lock, an event loop with tasks left) is not waited for: the
+processes it started are killed, and it leaves. Nothing is lost by that, as every step is in the log
+before the next one is taken.
 
 A run that is to outlive its terminal (`nohup`) ignores SIGHUP, and goes on ignoring it; a chat has
 nobody to talk to without its terminal, and ends.
