@@ -94,7 +94,7 @@ async def _summary(
         covers = union(covers, one.body.covers if isinstance(one.body, Summary) else ())
     if not covers or not isinstance(sealed, Opaque):
         return None
-    ledger = await session.ledgers.at(session.id, covers[-1].last, standing)
+    ledger = await session.ledgers.near(session.id, covers[-1].last, standing)
     words = _Words(sent, ledger, said, earlier(standing))
     text = words.text(_readable(reply))
     if reply.stop == "compaction":  # there is nothing in it besides

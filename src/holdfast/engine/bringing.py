@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from holdfast.core.price import cost
-from holdfast.errors import Conflict, Misuse
+from holdfast.errors import Conflict, Misuse, StoreError
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.brought import Brought, Source
@@ -18,6 +19,9 @@ from holdfast.model.reply import Call
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
+
+LONG = 8_192
+"""The facts of so many entries are gathered while they are imported; fewer, when they are needed."""
 
 TOLD = "told"
 """The version of a price that the program itself has told."""
@@ -41,8 +45,23 @@ async def bring(
             raise
         raise Conflict(brought[0].session, 0, 0) from refused
     failpoint("import.after_bring")
+    for one in brought:
+        await _gather(engine, one.session)
     engine.appended = engine.appended or any(one.drafts or one.laid for one in brought)
     return calls
+
+
+async def _gather(engine: Engine, session: str) -> None:
+    """Gather the facts of a session that has grown long, so that its first window need not."""
+    found = await engine.store.sessions.find(session)
+    if found is None or found.head < LONG:
+        return
+    from holdfast.engine.ledgers import VERSION, Ledgers  # most sessions are short
+
+    known = await engine.store.snapshots.newest(session, found.head, VERSION)
+    if found.head - (known[0] if known else 0) >= LONG:
+        with suppress(StoreError):  # they are gathered again when they are needed
+            await Ledgers(engine.store, engine.secrets).at(session, found.head)
 
 
 def _priced(call: Call, known: Callable[[str], Profile]) -> Call:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.core.accept import refusals
 from holdfast.core.estimate import estimate
-from holdfast.core.extract import extract, listing
+from holdfast.core.extract import digested, extract, listing
 from holdfast.core.ledger.render import render
 from holdfast.core.recall import expandable
 from holdfast.core.situation import Situation
@@ -27,7 +27,7 @@ from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
-from holdfast.model.span import clip, remaining, within
+from holdfast.model.span import clip, remaining, within, without
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
@@ -38,6 +38,9 @@ EXPAND = 0.05
 
 FRAME = 24
 """What stands around a ledger: its tags."""
+
+BEYOND = 4_000
+"""What is told of entries that are too far back to be read, in tokens, before the best is chosen."""
 
 JOINT = 2
 """What parts a summary from what is laid beside it."""
@@ -109,7 +112,7 @@ class Drafting:
 
     async def _ledger(self, plan: Plan, now: Situation) -> Ledger:
         session = self._scene.session
-        return await session.ledgers.at(session.id, plan.covers[-1].last, now.summaries)
+        return await session.ledgers.near(session.id, plan.covers[-1].last, now.summaries)
 
     def _beside(self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise) -> Plan:
         """What code knows is laid beside the prose: facts, and what can be expanded."""
@@ -138,7 +141,7 @@ class Drafting:
             writing = Summaries(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
         if not plan.summary and (not self.asks or _does_without(rule, now)):
-            plan.summary = self._extracted(plan, now, ledger, left, focus)
+            plan.summary = await self._extracted(plan, now, ledger, left, focus)
 
     async def _listed(self, plan: Plan, now: Situation, rule: Summarise) -> str:
         """What can be expanded, and behind it the names that nothing beside them tells."""
@@ -150,16 +153,26 @@ class Drafting:
         log, covers = self._scene.log, clip(plan.covers, first)
         whole = await messages(log, self._scene.session.id, covers)  # what was cut names things too
         covered = [entry for entry in whole if entry.seq not in plan.kept]
-        listed = listing(covered, _told(now.summaries), left, beside=told)
+        before = [*_told(now.summaries), *await self._beyond(plan, now)]
+        listed = listing(covered, before, left, beside=told)
         return "\n\n".join(filter(None, (plan.expand, listed)))
 
-    def _extracted(
+    async def _extracted(
         self, plan: Plan, now: Situation, ledger: Ledger, budget: int, focus: str
     ) -> str:
         covered = [e for e in now.entries if within(e.seq, plan.covers) and e.seq not in plan.kept]
-        return extract(
-            covered, earlier(now.summaries), budget, ledger=ledger, beside=plan.ledger, focus=focus
-        )
+        before = [*earlier(now.summaries), *(text for _, text in await self._beyond(plan, now))]
+        return extract(covered, before, budget, ledger=ledger, beside=plan.ledger, focus=focus)
+
+    async def _beyond(self, plan: Plan, now: Situation) -> list[tuple[int, str]]:
+        """What is covered and too far back to be read, as it was gathered; its last entry."""
+        spans = without(plan.covers, without(plan.covers, now.beyond))
+        if not spans:
+            return []
+        session = self._scene.session
+        digest = await session.ledgers.digest(session.id, plan.covers[-1].last)
+        text = digested(digest, spans, BEYOND)
+        return [(spans[-1].last, text)] if text else []
 
 
 def _does_without(rule: Summarise, now: Situation) -> bool:

@@ -21,7 +21,12 @@ async def retained(session: OpenSession, marker: str | int = "") -> Report:
     body = (await _summary(session, marker)).body
     assert isinstance(body, Summary)
     if not body.facts:
-        raise Misuse(f"the summary has no ledger beside it: it was made by {body.step!r}")
+        why = (
+            "its facts were not all gathered yet"
+            if body.ledger
+            else f"it was made by {body.step!r}"
+        )
+        raise Misuse(f"the summary has no frozen ledger beside it: {why}")
     seen = remaining(body.folded.visible, body.covers, body.kept)
     text = "\n\n".join(filter(None, (body.text, body.ledger, body.expand)))
     return retention(unpacked(body.facts), text, visible=seen)

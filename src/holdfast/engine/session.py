@@ -105,7 +105,11 @@ class OpenSession(Purse):
     @cached_property
     def ledgers(self) -> Ledgers:
         """The exact facts of it, at any entry."""
-        return ledgers.Ledgers(self.store.log)
+        return ledgers.Ledgers(self.store, self.secrets)
+
+    async def gather(self) -> None:
+        """Gather the facts of what was appended, a slice of it at most."""
+        await self.ledgers.catch_up(self.id, self.info.head)
 
     def _again(self) -> OpenSession:
         """The same session as another writer holds it, for work beside the turns."""

@@ -78,7 +78,7 @@ async def effort(session: OpenSession) -> Effort:
     """
     view = await session.view()
     summaries = await load.summaries(session.store.log, view)
-    whole = (await session.ledgers.at(session.id, view.last, summaries)).effort
+    whole = (await session.ledgers.near(session.id, view.last, summaries)).effort
     shared = await _shared(session)
     return replace(
         whole,
@@ -94,6 +94,6 @@ async def _shared(session: OpenSession) -> Effort:
     if not place[1]:
         return Effort()
     if session.before_fork[0] != place:
-        known = await Ledgers(session.store.log).at(*place)
+        known = await Ledgers(session.store, session.secrets).at(*place)
         session.before_fork = (place, known.effort)
     return session.before_fork[1]

@@ -18,7 +18,7 @@ from holdfast.core.accept import CHECKED, answer, corrected, refusals
 from holdfast.core.count import MESSAGE, tool_text
 from holdfast.core.count import texts as texts_of
 from holdfast.core.estimate import BOUND, estimate
-from holdfast.core.extract import extract
+from holdfast.core.extract import digested
 from holdfast.core.scaffold import wrap
 from holdfast.core.shed import without_oldest
 from holdfast.core.situation import Situation
@@ -287,11 +287,9 @@ class Summaries:
 
     async def _brief(self, spans: Spans, tokens: int) -> str:
         """What is too far back to be told in full: the digest that is made without a model."""
-        digest = ""
-        async for page in load.pages(self._scene.log, self._scene.session.id, spans):
-            said: list[Entry] = [entry for entry in page if entry.is_message]
-            digest = extract(said, [digest] if digest else [], tokens)
-        return digest
+        session = self._scene.session
+        digest = await session.ledgers.digest(session.id, self._plan.covers[-1].last)
+        return digested(digest, spans, tokens)
 
 
 def _sound(heard: Answer, most: int) -> bool:

@@ -80,7 +80,18 @@ class Threaded:
 
     blocking: ClassVar[bool] = False
     PORTS = frozenset(
-        {"log", "sessions", "blobs", "calls", "counts", "search", "jobs", "imports", "care"}
+        {
+            "log",
+            "sessions",
+            "blobs",
+            "calls",
+            "counts",
+            "snapshots",
+            "search",
+            "jobs",
+            "imports",
+            "care",
+        }
     )
 
     def __init__(self, store: Store) -> None:

@@ -42,6 +42,9 @@ OnConflict = Literal["append", "fork", "raise"]
 """What becomes of a message where another writer went on: put behind theirs, put into a fork of
 the session, or refused with a Conflict."""
 
+STRETCH = 2_048
+"""The facts of so many entries are gathered at once, before one more is appended."""
+
 
 class Writer:
     """Whoever appends to a session; it knows the last message it has seen."""
@@ -60,6 +63,8 @@ class Writer:
         self._doubtful: tuple[Draft, ...] = ()
         self._owing: Call | None = None
         self._lock = engine.lock()
+        self._stretch = session.head // STRETCH
+        """Which stretch of the log the facts of its entries were last gathered in."""
 
     @property
     def id(self) -> str:
@@ -138,7 +143,7 @@ class Writer:
         """
         self._lock.acquire()
         try:
-            if self._doubtful:
+            if self._doubtful or self._session.head // STRETCH > self._stretch:
                 return None
             now, self._doubtful = self._session, (draft,)
             made = self._engine.store.log.at_once(now.id, draft, Expect(message=now.last_message))
@@ -149,6 +154,9 @@ class Writer:
             return made
         finally:
             self._lock.release()
+
+    async def gather(self) -> None:
+        """Gather the facts of what was appended, so that a later window need not."""
 
     async def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
         """Append several messages or markers, all or none."""
@@ -204,6 +212,10 @@ class Writer:
         epoch: int | None = None,
     ) -> tuple[Entry, ...]:
         """Append drafts, so many of them messages and the others markers."""
+        if self._session.head // STRETCH > self._stretch:
+            self._stretch = self._session.head // STRETCH
+            with suppress(StoreError):  # they are gathered again when they are needed
+                await self.gather()
         if waiting := self._lock.acquire():
             await waiting
         try:

@@ -164,11 +164,28 @@ class Effort(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """When the newest entry was made, in ms."""
 
 
+class Tally(Struct, frozen=True, array_like=True):
+    """Items that are only counted any more, and the entries they are to be read in."""
+
+    count: int
+    first: int
+    last: int
+
+
+class Earlier(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What was folded out of a ledger so that it stays small."""
+
+    upto: int = 0
+    """Up to this entry it is settled which words count; a rewind further back reads them anew."""
+    folded: dict[str, Tally] = {}
+    """What is only counted, by the title of its section."""
+
+
 class Ledger(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Everything that is known of a session, up to and including one entry.
 
     It holds what a rewind left behind as well, since a rewind can be undone; `core.ledger.current`
-    leaves that out.
+    leaves that out. What is old is folded into `earlier`, so that it never grows beyond a bound.
     """
 
     seq: int = 0
@@ -188,6 +205,11 @@ class Ledger(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Whether the newest reply was cut short."""
     turnbacks: tuple[Turnback, ...] = ()
     effort: Effort = Effort()
+    earlier: Earlier = Earlier()
+    weight: int = 0
+    """About how many bytes its items take when they are written."""
+    since: int = 0
+    """The first entry it was computed from; 0 where it is computed from all of them."""
 
 
 State = Literal["retained", "recoverable", "missing", "changed"]

@@ -5,12 +5,23 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 """
 
 from holdfast.ports.importing import Importer, Imports, Material
-from holdfast.ports.keeping import Blobs, Calls, Care, Counts, Jobs, Log, Search, Sessions, Store
+from holdfast.ports.keeping import (
+    Blobs,
+    Calls,
+    Care,
+    Counts,
+    Jobs,
+    Log,
+    Search,
+    Sessions,
+    Snapshots,
+    Store,
+)
 from holdfast.ports.knowing import Catalogue, Clock, Embedder, Ids, Source, Telemetry
 from holdfast.ports.speaking import Codec, Counter, Decoder, Flow, Provider, Transport
 
 __all__ = [
     "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder",
     "Embedder", "Flow", "Ids", "Importer", "Imports", "Jobs", "Log", "Material", "Provider",
-    "Search", "Sessions", "Source", "Store", "Telemetry", "Transport",
+    "Search", "Sessions", "Snapshots", "Source", "Store", "Telemetry", "Transport",
 ]  # fmt: skip

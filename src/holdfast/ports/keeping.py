@@ -161,6 +161,30 @@ class Counts(Protocol):
         ...
 
 
+class Snapshots(Protocol):
+    """What was computed from a log up to an entry, so that it need not be computed again.
+
+    A snapshot is no truth of its own: any of them may be lost, and is made again from the log.
+    """
+
+    async def save(
+        self, session: str, seq: int, version: int, data: bytes, *, drop: Sequence[int] = ()
+    ) -> None:
+        """Keep one for a session at an entry, in place of one that is there; `drop` others."""
+        ...
+
+    async def newest(self, session: str, upto: int, version: int) -> tuple[int, bytes] | None:
+        """The last one of this version up to an entry, and where it is.
+
+        One of a session that this was forked from counts up to where it was forked.
+        """
+        ...
+
+    async def places(self, session: str) -> tuple[int, ...]:
+        """Where a session has snapshots of its own, in order."""
+        ...
+
+
 class Search(Protocol):
     """Full text over what was said; it lags behind appends and catches up when asked."""
 
@@ -230,6 +254,8 @@ class Store(Protocol):
     def calls(self) -> Calls: ...
     @property
     def counts(self) -> Counts: ...
+    @property
+    def snapshots(self) -> Snapshots: ...
     @property
     def search(self) -> Search: ...
     @property

@@ -49,6 +49,8 @@ def mend(db: Sqlite, how: str, where: str) -> bool:
         return _remove(db, where)
     with db.writing():
         mended = _MENDS[how](db, where) if how in _MENDS else False
+        if mended:  # what was computed from a log that is mended is computed again
+            db.run("DELETE FROM snapshots")
         failpoint("mend.before_commit")
         return mended
 

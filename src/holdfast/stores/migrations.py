@@ -86,6 +86,11 @@ def m0011_calls_of_their_session(db: Database, words: dict[str, str]) -> None:
     db.run(f"DROP TABLE {OLD}")
 
 
+def m0012_snapshots(db: Database, words: dict[str, str]) -> None:
+    """What was computed from a log up to an entry."""
+    db.run(_SNAPSHOTS.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -98,6 +103,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0009_search_sorted_in_memory,
     m0010_awaited,
     m0011_calls_of_their_session,
+    m0012_snapshots,
 )
 
 
@@ -207,3 +213,7 @@ _CALLS_OF_THEIR_SESSION = (
     "CREATE INDEX calls_by_reply_id ON calls (session, request) WHERE request IS NOT NULL",
     "CREATE INDEX calls_by_time ON calls (started, cost)",
 )
+
+_SNAPSHOTS = """CREATE TABLE snapshots (
+    session BIGINT NOT NULL, seq BIGINT NOT NULL, version BIGINT NOT NULL, data {bytes} NOT NULL,
+    PRIMARY KEY (session, seq))"""

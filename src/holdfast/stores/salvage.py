@@ -201,7 +201,7 @@ def tables(db: Sqlite) -> list[str]:
     """The tables whose rows are worth saving: all but the search index and the engine's own."""
     kept = (
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND "
-        "name NOT LIKE 'search%' AND name <> 'migrations' ORDER BY name"
+        "name NOT LIKE 'search%' AND name NOT IN ('migrations', 'snapshots') ORDER BY name"
     )
     return [name for (name,) in db.rows(kept)]
 

@@ -28,6 +28,7 @@ from holdfast.stores.sql.imports import SqlImports
 from holdfast.stores.sql.jobs import SqlJobs
 from holdfast.stores.sql.places import entry_of, number_of, seq_of
 from holdfast.stores.sql.sessions import SqlSessions
+from holdfast.stores.sql.snapshots import SqlSnapshots
 from holdfast.stores.sqlite_log import SqliteLog
 from holdfast.stores.transaction import Transaction
 from holdfast.stores.waiting import Waiting
@@ -348,6 +349,7 @@ class SqliteStore:
         self.blobs = SqlBlobs(db)
         self.calls = SqlCalls(db)
         self.counts = SqlCounts(db)
+        self.snapshots = SqlSnapshots(db)
         waiting = Waiting(db)
         self.search = FtsSearch(db, waiting)
         self.jobs = SqlJobs(db)

@@ -26,7 +26,7 @@ ENOUGH = 3
 def choose(candidates: Iterable[Piece], names: Names, told: set[str], room: int) -> list[Piece]:
     """The quotations that fit into so many tokens."""
     most = max(room, 0) // 2
-    best = nlargest(most, candidates, key=_promising)
+    best = nlargest(most, candidates, key=promising)
     held = {piece: names.within(piece.text) for piece in best}
     costs = {piece: estimate(piece.text) for piece in best}
     told, taken, chosen = set(told), Counter[tuple[int, str]](), dict[str, Piece]()
@@ -54,7 +54,7 @@ def choose(candidates: Iterable[Piece], names: Names, told: set[str], room: int)
     return list(chosen.values())
 
 
-def _promising(piece: Piece) -> float:
+def promising(piece: Piece) -> float:
     """What a quotation gives for its length, told without looking for names."""
     size = len(piece.text.encode("utf-8", "surrogatepass"))
     return piece.worth * size / (size + 100) / (size + 30)

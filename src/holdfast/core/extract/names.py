@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from holdfast.core.secrets import mask
@@ -119,6 +120,13 @@ def is_public(text: str) -> bool:
     return mask(text) == text
 
 
+def names_in(text: str) -> set[str]:
+    """The names in a text, without a stretch to remember them for."""
+    plain = (run for run in _runs(text) if not (run.isalpha() and run[1:].islower()))
+    return {name for run in plain for name in _names(run)}
+
+
+@lru_cache(16_384)
 def _names(run: str) -> list[str]:
     return [name for name in _split(run) if SHORTEST <= len(name) <= LONGEST]
 

@@ -17,20 +17,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from holdfast.core.awareness import TAG
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import index
 from holdfast.core.extract.carried import HEADING, INDEX, Carried, carried
 from holdfast.core.extract.choosing import choose
-from holdfast.core.extract.names import PRINTED, SAID, Names, is_public, values
+from holdfast.core.extract.digest import Digest, aged
+from holdfast.core.extract.names import PRINTED, SAID, Names, is_public
 from holdfast.core.extract.pieces import ASKED, Piece, pieces, quotations
 from holdfast.core.extract.standing import standing
+from holdfast.core.extract.texts import printed, written
 from holdfast.core.ledger.matching import plain
 from holdfast.core.ledger.stepping import current
-from holdfast.core.text import searchable
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry
-from holdfast.model.message import Message, Part, Text, ToolCall, ToolResult
+from holdfast.model.message import Message
+from holdfast.model.span import Spans
 
 PROSE: Final = 0.5
 """Quotations take this share, and what the index leaves."""
@@ -77,6 +78,21 @@ def extract(
     return _fitted(standing(quoted, ledger), ranked, names, budget)
 
 
+def digested(digest: Digest, covers: Spans, budget: int) -> str:
+    """The same of a long stretch, from what was gathered while it was read."""
+    held = digest.within(covers)
+    newest = covers[-1].last if covers else 0
+    names = Names(newest)
+    for name, uses in held.names.items():
+        for use in uses:
+            names.use((name,), use.seq, use.weight)
+    ranked = _ranked(names, set())
+    share = min(budget, FIRST) + int(max(budget - FIRST, 0) * PROSE)
+    room = max(share, budget - _FRAME - _size(ranked))
+    said = [aged(piece, newest) for piece in held.pieces]
+    return _fitted(choose(said, names, set(), room - _FRAME // 2), ranked, names, budget)
+
+
 def listing(
     entries: Sequence[Entry], earlier: Sequence[tuple[int, str]], budget: int, *, beside: str = ""
 ) -> str:
@@ -108,18 +124,10 @@ def _names(entries: Sequence[Entry], before: Carried, newest: int) -> Names:
 
 
 def _use(names: Names, seq: int, body: Message) -> None:
-    printed = [searchable(part) for part in body.parts if isinstance(part, ToolResult)]
-    written = [_written_in(part) for part in body.parts if not isinstance(part, ToolResult)]
-    if printed:
-        names.use(names.within("\n".join(printed)), seq, PRINTED)
-    if written:
-        names.use(names.within("\n".join(written)), seq, SAID)
-
-
-def _written_in(part: Part) -> str:
-    if isinstance(part, Text) and part.scaffold == TAG:
-        return ""  # how full a window was is no name of anything
-    return values(part.input) if isinstance(part, ToolCall) else searchable(part)
+    if text := printed(body):
+        names.use(names.within(text), seq, PRINTED)
+    if text := written(body):
+        names.use(names.within(text), seq, SAID)
 
 
 def _ranked(names: Names, told: set[str]) -> list[str]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from holdfast.core.ledger.arguments import arguments, text_of
 from holdfast.core.ledger.dialects import Reading
 from holdfast.core.lines import Lines, changed, told_in
-from holdfast.model.ledger import Ledger
+from holdfast.model.ledger import Effort, Ledger
 
 PAUSE: Final = 5 * 60_000
 """The longest silence that counts as work, in ms."""
@@ -36,13 +36,15 @@ _NEXT: Final = {"search": "divide", "divide": "replace", "replace": "search"}
 
 
 def passed(known: Ledger, created: int) -> Ledger:
-    """The time since the entry before, where that is no pause; a clock set back is none."""
-    before = known.effort
+    """A ledger with the time since the entry before."""
+    return replace(known, effort=since(known.effort, created))
+
+
+def since(before: Effort, created: int) -> Effort:
+    """With the time since the entry before, where that is no pause; a clock set back is none."""
     gap = created - before.last if before.last else 0
     spent = gap if 0 < gap <= PAUSE else 0
-    return replace(
-        known, effort=replace(before, active=before.active + spent, last=max(created, before.last))
-    )
+    return replace(before, active=before.active + spent, last=max(created, before.last))
 
 
 def counted(known: Ledger, lines: Lines) -> Ledger:

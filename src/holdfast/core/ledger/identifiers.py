@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from heapq import nsmallest
 from typing import Final
 
 from msgspec.structs import replace
@@ -45,15 +46,22 @@ def found_in(text: str) -> Iterator[tuple[str, str]]:
 
 def note(ledger: Ledger, seq: int, text: str) -> Ledger:
     """The identifiers of a text have been used."""
+    found = list(found_in(text[:SPEECH]))
+    if not found:
+        return ledger
     known = dict(ledger.identifiers)
-    for word, rule in found_in(text[:SPEECH]):
+    for word, rule in found:
         before = known.get(word)
         if before is None:
             known[word] = Identifier(text=word, seq=seq, inferred=rule)
         else:
             known[word] = replace(before, seq=seq, uses=before.uses + 1)
     if len(known) > MOST:
-        least = sorted(known.values(), key=lambda one: (one.uses > 1, one.seq, one.text))
-        for one in least[: len(known) - MOST]:
+        least = nsmallest(len(known) - MOST, known.values(), key=_worth)
+        for one in least:
             del known[one.text]
-    return ledger if known == ledger.identifiers else replace(ledger, identifiers=known)
+    return replace(ledger, identifiers=known)
+
+
+def _worth(one: Identifier) -> tuple[bool, int, str]:
+    return one.uses > 1, one.seq, one.text

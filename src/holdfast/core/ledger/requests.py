@@ -15,11 +15,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from holdfast.core.ledger.visible import as_seen, visible
 from holdfast.core.ledger.wishes import sentences
 from holdfast.core.scaffold import own_words
 from holdfast.model.ledger import Fate, Ledger, Request, Status
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text
+from holdfast.model.span import within
 
 OPENING: Final = 400
 """How far into a message its first words are looked for."""
@@ -92,12 +94,26 @@ def ask(ledger: Ledger, entry: Entry, text: str) -> Ledger:
 
 
 def end(ledger: Ledger, entry: Entry, status: Status) -> Ledger:
-    """Every open request ends so."""
-    if not any(request.status == "open" for request in ledger.requests):
+    """Every open request ends so; the open ones are the newest where nothing was rewound."""
+    if ledger.turnbacks:
+        return _end_visible(ledger, entry, status)
+    place = len(ledger.requests)
+    while place and ledger.requests[place - 1].status == "open":
+        place -= 1
+    if place == len(ledger.requests):
         return ledger
+    ended = [replace(one, status=status, ended=entry.seq) for one in ledger.requests[place:]]
+    return replace(ledger, requests=(*ledger.requests[:place], *ended))
+
+
+def _end_visible(ledger: Ledger, entry: Entry, status: Status) -> Ledger:
+    """The same where a rewind has made requests open again, and left others behind."""
+    seen = visible(ledger)
     ended = tuple(
-        replace(request, status=status, ended=entry.seq) if request.status == "open" else request
-        for request in ledger.requests
+        replace(now, status=status, ended=entry.seq)
+        if within(one.seq, seen) and (now := as_seen(one, seen)).status == "open"
+        else one
+        for one in ledger.requests
     )
     return replace(ledger, requests=ended)
 

@@ -1,23 +1,26 @@
 """The ledger of a log, entry by entry.
 
 Rule 1: `ledger(log + [e]) == step(ledger(log), e)` for every entry: the ledger holds all it needs.
+        Only a rewind, undo or redo that reaches behind what is settled reads the log again.
 Rule 2: only messages tell facts. A summary is no fact, whoever wrote it and in whatever role.
 Rule 3: a rewind changes which words count (`current`), not what was done to files or run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from msgspec.structs import replace
 
-from holdfast.core.fold import fold
 from holdfast.core.ledger import deeds, effort, files, identifiers, plans, requests
+from holdfast.core.ledger.bounds import bounded
 from holdfast.core.ledger.patches import patched, replaced
+from holdfast.core.ledger.rewinds import may_reach_back, reach, rejoined, turnback
+from holdfast.core.ledger.visible import current as current
 from holdfast.core.ledger.wishes import wishes
-from holdfast.model.ledger import Ledger, Request, Turnback, Work
-from holdfast.model.log import Entry, Redo, Rewind, Undo
+from holdfast.model.ledger import Ledger, Turnback, Work
+from holdfast.model.log import Entry
 from holdfast.model.message import Message, Patch, Subtask, Text, ToolCall, ToolResult
 from holdfast.model.span import Spans, within
 
@@ -27,60 +30,47 @@ _SYNTHETIC = "<synthetic>"
 
 
 def ledger(entries: Iterable[Entry]) -> Ledger:
-    """The facts of these entries, given in order."""
-    return reduce(step, entries, EMPTY)
+    """The facts of these entries, all of a log's in order."""
+    known, read = EMPTY, list[Entry]()
+    for entry in entries:
+        if may_reach_back(known, entry) and (marks := _marks(read, entry)):
+            reaching = reach(marks)
+            words = ledger(read[: reaching.base])
+            words = reduce(step, _said_in(read, reaching.spans), words)
+            known = rejoined(known, words, entry)
+        else:
+            known = step(known, entry)
+        read.append(entry)
+    return known
+
+
+def _marks(read: Sequence[Entry], entry: Entry) -> list[Turnback]:
+    """Every rewind, and undo or redo of one, an entry included; none where it is not one itself."""
+    marks, rewinds = list[Turnback](), set[int]()
+    for one in (*read, entry):
+        mark = turnback(one)
+        if mark and (mark.kind == "rewind" or mark.target in rewinds):
+            rewinds |= {mark.seq} if mark.kind == "rewind" else set()
+            marks.append(mark)
+    return marks if marks and marks[-1].seq == entry.seq else []
+
+
+def _said_in(entries: Sequence[Entry], spans: Spans) -> list[Entry]:
+    return [one for one in entries if one.is_message and within(one.seq, spans)]
 
 
 def step(known: Ledger, entry: Entry) -> Ledger:
-    """The facts with one more entry."""
+    """The facts with one more entry, unless it reaches behind what is settled (rewinds.py)."""
     body = entry.body
+    now = known
     if isinstance(body, Message):
-        known = _SAID[body.role](known, entry, body) if body.role in _SAID else known
-    elif isinstance(body, Rewind):
-        known = _turn_back(known, Turnback(entry.seq, "rewind", body.to))
-    elif isinstance(body, Undo | Redo):
-        kind = "undo" if isinstance(body, Undo) else "redo"
-        rewound = any(mark.seq == body.marker for mark in known.turnbacks)
-        known = _turn_back(known, Turnback(entry.seq, kind, body.marker)) if rewound else known
-    return effort.passed(replace(known, seq=entry.seq), entry.created)
-
-
-def current(known: Ledger) -> Ledger:
-    """Only what counts: without the words that a rewind left behind."""
-    if not known.turnbacks:
-        return known
-    seen = _visible(known)
-    return replace(
-        known,
-        requests=tuple(_as_seen(one, seen) for one in known.requests if within(one.seq, seen)),
-        constraints=tuple(one for one in known.constraints if within(one.seq, seen)),
-        corrections=tuple(one for one in known.corrections if within(one.seq, seen)),
-        plans=tuple(one for one in known.plans if within(one.seq, seen)),
-        decisions=tuple(one for one in known.decisions if within(one.seq, seen)),
-    )
-
-
-def _as_seen(request: Request, seen: Spans) -> Request:
-    """A request whose end was left behind is open again."""
-    if request.ended and not within(request.ended, seen):
-        request = replace(request, status="open", ended=0)
-    if request.fated and not within(request.fated, seen):
-        request = replace(request, fate="", fated=0, inferred="")
-    return request
-
-
-def _visible(known: Ledger) -> Spans:
-    markers = [
-        Entry(id="", session="", seq=mark.seq, created=0, body=_marker(mark))
-        for mark in known.turnbacks
-    ]
-    return fold(markers).visible
-
-
-def _marker(mark: Turnback) -> Rewind | Undo | Redo:
-    if mark.kind == "rewind":
-        return Rewind(to=mark.target)
-    return Undo(marker=mark.target) if mark.kind == "undo" else Redo(marker=mark.target)
+        now = _SAID[body.role](known, entry, body) if body.role in _SAID else known
+    elif mark := turnback(entry):
+        rewinds = (one.seq for one in known.turnbacks if one.kind == "rewind")
+        if mark.kind == "rewind" or mark.target in rewinds:
+            now = _turn_back(known, mark)
+    effort_now = effort.since(now.effort, entry.created)
+    return bounded(known, replace(now, seq=entry.seq, effort=effort_now))
 
 
 def _turn_back(known: Ledger, mark: Turnback) -> Ledger:
@@ -102,7 +92,7 @@ def _user(known: Ledger, entry: Entry, message: Message) -> Ledger:
 def _request(known: Ledger, entry: Entry, text: str) -> Ledger:
     if known.pending or known.cut:
         known = requests.end(deeds.left_behind(known, entry.seq), entry, "interrupted")
-    begun = bool(known.requests)
+    begun = bool(known.requests) or bool(known.earlier.upto)
     prose = requests.prose(text)
     known = requests.ask(known, entry, text)
     known = replace(

@@ -20,6 +20,7 @@ from .log import MemoryLog
 from .search import MemorySearch
 from .sessions import MemorySessions
 from .shelf import Shelf
+from .snapshots import MemorySnapshots
 
 __all__ = ["MemoryStore"]
 
@@ -36,6 +37,7 @@ class MemoryStore:
         self.blobs = MemoryBlobs(shelf)
         self.calls = MemoryCalls(shelf)
         self.counts = MemoryCounts(shelf)
+        self.snapshots = MemorySnapshots(shelf)
         self.search = MemorySearch(shelf)
         self.imports = MemoryImports(shelf)
         self.jobs = MemoryJobs(shelf)

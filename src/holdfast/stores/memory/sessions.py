@@ -112,6 +112,7 @@ class MemorySessions:
             shelf.jobs = {job.id: job for job in shelf.jobs.values() if job.session != id}
             shelf.origins = {k: one for k, one in shelf.origins.items() if one.session != id}
             shelf.awaited.pop(id, None)
+            shelf.snapshots.pop(id, None)
             shelf.looks = {key: look for key, look in shelf.looks.items() if key[1] != id}
             shelf.unindexed = [each for each in shelf.unindexed if each.session != id]
             return Erased(
@@ -133,6 +134,9 @@ class MemorySessions:
         for (home, key), (first, many) in list(self._shelf.keys.items()):
             if home == gone.id and first + many - 1 <= fork.fork:
                 self._shelf.keys.setdefault((fork.id, key), (first, many))
+        own = self._shelf.snapshots.get(gone.id, {})
+        for seq in [seq for seq in own if seq <= fork.fork]:
+            self._shelf.snapshots.setdefault(fork.id, {}).setdefault(seq, own[seq])
         further = min(gone.fork, fork.fork)
         heir = gone.parent if gone.parent in self._shelf.sessions else ""
         self._shelf.sessions[fork.id] = replace(fork, parent=heir, fork=further)

@@ -47,6 +47,7 @@ class Shelf:
         self.jobs: dict[str, Job] = {}
         self.origins: dict[tuple[str, str], Origin] = {}  # by agent and native id
         self.looks: dict[tuple[str, str], str] = {}  # by source and session
+        self.snapshots: dict[str, dict[int, tuple[int, bytes]]] = {}  # by session and entry
         self.awaited: dict[str, tuple[str, int]] = {}  # by session: the parent, and what it shares
         self.unindexed: list[Entry] = []  # what a search has not caught up with
 

@@ -45,6 +45,11 @@ def _hand_over(db: Database, number: int, parent: int | None, fork: int) -> tupl
             (child, number, shared),
         )
         db.run(
+            "INSERT INTO snapshots SELECT ?, seq, version, data FROM snapshots "
+            "WHERE session = ? AND seq <= ? ON CONFLICT DO NOTHING",
+            (child, number, shared),
+        )
+        db.run(
             "UPDATE sessions SET parent = ?, fork = ?, indexed = ? WHERE n = ?",
             (parent, min(fork, shared), min(fork, shared), child),
         )
@@ -101,6 +106,7 @@ def _delete(db: Database, number: int) -> None:
         ("DELETE FROM origins WHERE session = ?", one),
         ("DELETE FROM sources WHERE session = ?", one),
         ("DELETE FROM awaited WHERE session = ?", one),
+        ("DELETE FROM snapshots WHERE session = ?", one),
         ("DELETE FROM sessions WHERE n = ?", one),
     ):
         db.run(sql, values)

@@ -22,6 +22,7 @@ from .log import AppendContract, KeyContract, ReadContract
 from .meaning import MeaningContract
 from .search import SearchContract
 from .sessions import ListContract, SessionContract
+from .snapshots import SnapshotsContract
 from .text import TextContract
 from .threads import ThreadContract
 
@@ -42,6 +43,7 @@ class StoreContract(
     BlobsContract,
     CallsContract,
     CountsContract,
+    SnapshotsContract,
     SearchContract,
     MeaningContract,
     JobsContract,
@@ -62,5 +64,6 @@ __all__ = [
     "MeaningContract",
     "SearchContract",
     "SessionsContract",
+    "SnapshotsContract",
     "StoreContract",
 ]
