@@ -9,7 +9,7 @@ import click
 from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
-    from holdfast.model.ledger import Ledger
+    from holdfast.model.ledger import Ledger, Tally
 
 NEWEST, LETTERS = 8, 300
 """How many items of a section a terminal shows, and how much of each, unless all is asked for."""
@@ -59,21 +59,25 @@ def draw(known: Ledger, *, whole: bool) -> bool:
         if drawn:
             console().print()
         drawn = True
-        cut |= _section(title, lines, whole=whole)
+        cut |= _section(title, lines, known.earlier.folded.get(title), whole=whole)
     if cut:
         hint("Shown are the newest of each, shortened; --full shows all.")
     return drawn
 
 
-def _section(title: str, lines: list[tuple[int, str]], *, whole: bool) -> bool:
+def _section(title: str, lines: list[tuple[int, str]], older: Tally | None, *, whole: bool) -> bool:
     """One section; whether anything of it was left out."""
     from rich.text import Text
 
     from holdfast.cli.terminal import console
     from holdfast.cli.wording import number
 
+    many = older.count if older else 0
     style = COLOURS.get(title, "bold")
-    console().print(Text.assemble((title, style), (f" · {number(len(lines))}", "dim")))
+    console().print(Text.assemble((title, style), (f" · {number(len(lines) + many)}", "dim")))
+    if older:
+        where = f"#{older.first}–#{older.last}"
+        console().print(Text(f"  … {number(many)} older ones are only counted, in {where}", "dim"))
     shown = lines if whole else lines[-NEWEST:]
     if len(shown) < len(lines):
         console().print(Text(f"  … {number(len(lines) - len(shown))} earlier", "dim"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
 LONG = 8_192
-"""The facts of so many entries are gathered while they are imported; fewer, when they are needed."""
+"""The facts of so many entries are gathered at import; those of fewer, when they are needed."""
 
 TOLD = "told"
 """The version of a price that the program itself has told."""

@@ -40,7 +40,7 @@ FRAME = 24
 """What stands around a ledger: its tags."""
 
 BEYOND = 4_000
-"""What is told of entries that are too far back to be read, in tokens, before the best is chosen."""
+"""In so many tokens entries are told that are too far back to be read; of these the best stay."""
 
 JOINT = 2
 """What parts a summary from what is laid beside it."""

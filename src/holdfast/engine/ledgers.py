@@ -153,7 +153,7 @@ class Ledgers:
         return state
 
     async def _thawed(self, session: str, upto: int, known: State) -> State:
-        """The newest snapshot, where there is one that can be read and is newer than what is known."""
+        """The newest snapshot, where one can be read and is newer than what is known."""
         found = await self._store.snapshots.newest(session, upto, VERSION)
         if not found or found[0] <= known.ledger.seq:
             return known

@@ -42,7 +42,7 @@ OnConflict = Literal["append", "fork", "raise"]
 """What becomes of a message where another writer went on: put behind theirs, put into a fork of
 the session, or refused with a Conflict."""
 
-STRETCH = 2_048
+STRETCH = 8_192
 """The facts of so many entries are gathered at once, before one more is appended."""
 
 
@@ -155,6 +155,14 @@ class Writer:
         finally:
             self._lock.release()
 
+    async def _gather_in_time(self) -> None:
+        """Gather the facts of a stretch of the log that has come to its end."""
+        stretch = self._session.head // STRETCH
+        if stretch > self._stretch:
+            self._stretch = stretch
+            with suppress(StoreError):  # they are gathered again when they are needed
+                await self.gather()
+
     async def gather(self) -> None:
         """Gather the facts of what was appended, so that a later window need not."""
 
@@ -212,10 +220,7 @@ class Writer:
         epoch: int | None = None,
     ) -> tuple[Entry, ...]:
         """Append drafts, so many of them messages and the others markers."""
-        if self._session.head // STRETCH > self._stretch:
-            self._stretch = self._session.head // STRETCH
-            with suppress(StoreError):  # they are gathered again when they are needed
-                await self.gather()
+        await self._gather_in_time()
         if waiting := self._lock.acquire():
             await waiting
         try:

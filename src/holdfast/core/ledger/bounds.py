@@ -89,12 +89,6 @@ def weighed(ledger: Ledger) -> Ledger:
     return bounded(Ledger(), ledger) if not ledger.weight else ledger
 
 
-def total(ledger: Ledger, title: str, listed: int) -> int:
-    """How many items of a section there are, those that are only counted included."""
-    folded = ledger.earlier.folded.get(title)
-    return listed + (folded.count if folded else 0)
-
-
 def status_title(request: Request) -> str:
     """The section a request is told in."""
     if request.fate:

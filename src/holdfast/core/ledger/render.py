@@ -30,26 +30,35 @@ def render(known: Ledger, budget: int) -> str:
     left: dict[str, int] = {}
     room = budget - _SHORTEST
     for title, lines in sections(found):
-        told, room = _fill(title, list(lines), room, budget // SHARE)
+        told, room = _fill(title, lines, room, budget // SHARE)
         if told[0]:
             chosen.append((title, told[0]))
-        if told[1]:
-            left[title] = told[1]
+        if out := told[1] + folded(found, title):
+            left[title] = out
+    if known.since and chosen:
+        left[f"entries before #{known.since}, not gathered yet,"] = known.since - 1
     return _fitted(chosen, left, budget)
 
 
 def sections(known: Ledger) -> Iterator[tuple[str, list[Line]]]:
     """Every section that has something to tell, with all of its items in the order of the log."""
     for title, lines in SECTIONS:
-        if found := sorted(lines(known), key=lambda line: line[0]):
+        found = sorted(lines(known), key=lambda line: line[0])
+        if found or folded(known, title):
             yield title, found
+
+
+def folded(known: Ledger, title: str) -> int:
+    """How many items of a section are only counted any more: they are older than all it has."""
+    tally = known.earlier.folded.get(title)
+    return tally.count if tally else 0
 
 
 def _fill(
     title: str, lines: list[Line], room: int, most: int
 ) -> tuple[tuple[list[Line], int], int]:
     """The newest items that fit, how many do not, and the room that is left."""
-    room -= estimate(f"{title}:\n") + 1
+    room -= estimate(f"{title}:\n") + 1 if lines else 0
     taken: list[Line] = []
     for place in range(len(lines) - 1, -1, -1):
         seq, text = lines[place]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from holdfast.core.ledger.rules import RULES, Kind, Rule
@@ -35,9 +36,18 @@ def wishes(seq: int, text: str, kind: Kind, *, begun: bool) -> tuple[Wish, ...]:
     """The sentences of a text that are of this kind; `begun` says that something went before."""
     if len(text) > SPEECH or (kind == "correction" and not begun):
         return ()
-    rules = [rule for rule in RULES if rule.kind == kind]
-    found = ((sentence, _named(sentence, rules)) for sentence in sentences(text))
+    found = (
+        (sentence, _named(sentence, _rules(kind, sentence.isascii())))
+        for sentence in sentences(text)
+    )
     return tuple(Wish(seq=seq, text=said, inferred=names) for said, names in found if names)
+
+
+@cache
+def _rules(kind: Kind, ascii: bool) -> list[Rule]:
+    """The rules of a kind that can find something: not those of other scripts in plain ASCII."""
+    found = [rule for rule in RULES if rule.kind == kind]
+    return [rule for rule in found if not (ascii and rule.name.startswith(("zh-", "ja-")))]
 
 
 def sentences(text: str) -> Iterator[str]:
