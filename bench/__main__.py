@@ -27,6 +27,7 @@ def main(context: click.Context) -> None:
         context.invoke(extract)
         context.invoke(economy)
         context.invoke(ladder)
+        context.invoke(ledger)
         context.invoke(startup)
         context.invoke(search)
         context.invoke(importing)
@@ -151,6 +152,21 @@ def ladder(quick: bool = False) -> None:
     page.save("ladder-quick" if quick else "ladder", result)
     if not quick:
         page.write("ladder", bench.section(result))
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="Up to 25,000 entries; leaves the page alone.")
+@click.option("--scratch", type=click.Path(path_type=Path), help="Where files are made meanwhile.")
+def ledger(quick: bool = False, scratch: Path | None = None) -> None:
+    """What the facts of a session cost from a thousand entries to a million."""
+    from bench import ledger as bench
+
+    with bars() as stage:
+        result = bench.measure(stage, bench.SIZES[:3] if quick else bench.SIZES, scratch)
+    bench.show(result)
+    page.save("ledger-quick" if quick else "ledger", result)
+    if not quick:
+        page.write("ledger", bench.section(result))
 
 
 @main.command()

@@ -72,14 +72,14 @@ def _packed(value: object, secrets: tuple[str, ...], most: int) -> bytes:
 def unpacked(facts: bytes) -> Ledger:
     """The ledger that was frozen; Corrupt where the bytes are none."""
     try:
-        return weighed(wire.decode(_inflated(facts), Ledger))
+        return weighed(wire.decode(inflated(facts), Ledger))
     except (zlib.error, ValueError) as garbled:
         raise Corrupt(f"a frozen ledger cannot be read ({garbled}); run `holdfast doctor`") from (
             garbled
         )
 
 
-def _inflated(data: bytes) -> bytes:
+def inflated(data: bytes) -> bytes:
     unpacker = zlib.decompressobj()
     whole = unpacker.decompress(data, MOST_BYTES)
     if unpacker.unconsumed_tail:
@@ -158,7 +158,7 @@ class Ledgers:
         if not found or found[0] <= known.ledger.seq:
             return known
         try:
-            return wire.decode(_inflated(found[1]), State)
+            return wire.decode(inflated(found[1]), State)
         except (zlib.error, ValueError):
             return known  # it is computed again
 
