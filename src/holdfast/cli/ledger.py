@@ -9,6 +9,7 @@ import click
 from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
+    from holdfast.engine.doors import Holdfast
     from holdfast.model.ledger import Ledger, Tally
 
 NEWEST, LETTERS = 8, 300
@@ -41,12 +42,34 @@ def ledger(asked: Asked, session: str, full: bool) -> None:
     from holdfast.cli.values import plain
 
     with asked.open() as hf:
-        known = hf.session(find(hf, session).id).ledger()
+        found = hf.session(find(hf, session).id)
+        _gather(hf, found.id, found.info.head)
+        known = found.ledger()
     if asked.json:
         emit(plain(known))
         return
     if not draw(known, whole=full or not console().is_terminal):
         say("Nothing is known of it yet: nobody asked for anything, and no tool was used.")
+
+
+def _gather(hf: Holdfast, session: str, head: int) -> None:
+    """Gather the facts of a session of which nothing was frozen; a terminal shows how far it is."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from holdfast.cli.terminal import console
+    from holdfast.engine.doors import drive
+    from holdfast.engine.ledgers import Ledgers
+
+    known = Ledgers(hf.engine.store, hf.engine.secrets)
+    left = drive(known.catch_up(session, head))
+    if not left:
+        return
+    screen = console(error=True)
+    words = TextColumn("Gathering facts"), BarColumn(), MofNCompleteColumn()
+    with Progress(*words, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("", total=head, completed=head - left)
+        while left := drive(known.catch_up(session, head)):
+            bar.update(task, completed=head - left)
 
 
 def draw(known: Ledger, *, whole: bool) -> bool:

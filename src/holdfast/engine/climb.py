@@ -118,6 +118,8 @@ class Climb:
             self.scene.session.id, now.view.folded.epoch
         ):
             self._beside("summary", self._prepare)
+        if self.scene.session.ledgers.behind:
+            self._beside("ledger", self._gather)
         if wants_notes(now):
             self._beside("notes", self._note)
 
@@ -141,6 +143,14 @@ class Climb:
 
     async def _prepare(self, other: Climb) -> None:
         self.scene.session.ahead.plan = await prepared(other)
+
+    async def _gather(self, other: Climb) -> None:
+        """Gather the facts of an old session slice by slice, until all of it is read."""
+        session = other.scene.session
+        while await session.ledgers.catch_up(session.id, session.info.head):
+            if session.pause:
+                await session.pause(PAUSE)
+        self.scene.session.ledgers.behind = False
 
     async def _note(self, other: Climb) -> None:
         await noted(other)
