@@ -33,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "repomap": SEAMS,
     "telemetry": SEAMS,
     "embedders": SEAMS,
-    "policies": {"errors", "model"},
+    "policies": {"errors", "model", "core"},
     "engine": SEAMS | {"exporters"},
     "testing": ENGINE,
     "agent": ENGINE,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator
 from contextlib import suppress
-from difflib import get_close_matches
 from itertools import islice, takewhile
 from typing import Final
 
+from holdfast.core.nearest import nearest
 from holdfast.errors import HoldfastError
 from holdfast.files import Found, Root
 
@@ -47,7 +47,7 @@ def absent(root: Root, path: str) -> str:
     with suppress(HoldfastError, OSError):
         names.extend(one.path for one in islice(files(root), COMPARED))
     same = [one for one in names if one.rpartition("/")[2] == path.rpartition("/")[2]]
-    near = same[:1] or get_close_matches(path, names, 1)
+    near = same[:1] or nearest(path, names)[:1]
     return f"there is no {path}; " + (f"did you mean {near[0]}?" if near else "list shows what is")
 
 

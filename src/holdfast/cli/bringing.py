@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
+
+from holdfast.core.nearest import nearest
 
 if TYPE_CHECKING:
     from holdfast.cli.conversation import Conversation
@@ -56,6 +57,6 @@ def _absent(root: str, path: str) -> str:
         there = os.listdir(os.path.join(root, directory))
     except OSError:
         return f"there is no directory {directory} here"
-    near = get_close_matches(name, there, 1)
+    near = nearest(name, there)
     hint = f"; did you mean {os.path.join(directory, near[0])}?" if near else ""
     return f"there is no file {path} here{hint}"

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
@@ -16,6 +15,7 @@ import click
 
 from holdfast.cli.terminal import be_tolerant, console, neutral
 from holdfast.cli.warned import plainly
+from holdfast.core.nearest import nearest
 from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 
 INTERRUPTED = 130
@@ -56,7 +56,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0] if args else ""
         if word and not word.startswith("-") and self.get_command(ctx, word) is None:
-            near = get_close_matches(word, self.list_commands(ctx), 1, 0.5)
+            near = nearest(word, self.list_commands(ctx))
             meant = self.elsewhere.get(word) or (near[0] if near else "")
             hint = f" Did you mean {meant!r}?" if meant else ""
             raise click.UsageError(f"There is no command {word!r}.{hint}", ctx)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.cli.bringing import add, drop, read
@@ -11,6 +10,7 @@ from holdfast.cli.choosing import choose
 from holdfast.cli.cost import worked
 from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.wording import in_chat, many
+from holdfast.core.nearest import nearest
 
 if TYPE_CHECKING:
     from holdfast.cli.conversation import Conversation
@@ -41,7 +41,7 @@ def slash(talk: Conversation, text: str) -> bool:
     name, _, rest = text[1:].partition(" ")
     command = SLASH.get(name)
     if command is None:
-        near = get_close_matches(name, SLASH, 1)
+        near = nearest(name, SLASH)
         hint = f"; did you mean /{near[0]}?" if near else "; /help lists them"
         talk.screen.say(f"there is no /{name}{hint}", "red")
         return True

@@ -16,17 +16,16 @@ from holdfast.core.budget import budget as allot
 from holdfast.core.caps import dearest
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import BOUND, estimate
-from holdfast.core.price import cost
 from holdfast.engine import caps
+from holdfast.engine.call_records import call_record, record_call
 from holdfast.engine.replies import read_reply
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, Overflow
-from holdfast.model.event import Called
 from holdfast.model.log import Folded
 from holdfast.model.message import Role, Text, assistant
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Call, Reply, Stop, Usage
+from holdfast.model.reply import Reply, Stop
 from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Tool, Window
 
 if TYPE_CHECKING:
@@ -207,27 +206,15 @@ def _is_long(error: Exception) -> bool:
 async def _record(
     session: OpenSession, question: Question, started: int, reply: Reply | None, *, done: bool
 ) -> int:
-    usage = reply.usage if reply else Usage()
-    iterations = reply.iterations if reply else ()
-    price = cost(usage, question.profile, iterations, session.catalogue.profile)
-    recorded = await session.store.calls.record(
-        Call(
-            id=session.new_id(),
-            session=session.id,
-            started=started,
-            ended=session.now(),
-            cause=question.cause,
-            provider=(reply.provider if reply else "") or question.profile.provider,
-            model=question.model,
-            request=reply.request if reply else "",
-            usage=usage,
-            iterations=iterations,
-            cost=price,
-            price_version=question.profile.price_version,
-            outcome="done" if done else "failed",
-            stop=reply.stop if reply else "error",
-        )
+    answer = reply or Reply(message=assistant(""), stop="error")
+    call = call_record(
+        session,
+        answer,
+        question.profile,
+        cause=question.cause,
+        started=started,
+        outcome="done" if done else "failed",
     )
-    session.watch.tell(Called(call=recorded))
-    session.pay(price or 0)
-    return price or 0
+    call = replace(call, model=question.model, provider=call.provider or question.profile.provider)
+    await record_call(session, call)
+    return call.cost or 0

@@ -102,10 +102,12 @@ class BlockingSession:
         return drive(self._inner.preview(**given))
 
     def entry(self, id: str | int) -> Entry:
-        """One entry, given its id or its seq."""
+        """One entry, given its id, its number, #number or the handle of a part."""
         return drive(self._inner.entry(id))
 
-    def explain(self, entry: str = "", *, against: str = "", **given: Unpack[Asking]) -> Explained:
+    def explain(
+        self, entry: str | int = "", *, against: str | int = "", **given: Unpack[Asking]
+    ) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now."""
         return drive(self._inner.explain(entry, against=against, **given))
 
@@ -133,7 +135,7 @@ class BlockingSession:
         """The summary that the next turn would have a model write; None where none is due."""
         return drive(self._inner.foreseen(model))
 
-    def why_absent(self, entry: str) -> Absence:
+    def why_absent(self, entry: str | int) -> Absence:
         """Which marker keeps an entry out of the window."""
         return drive(self._inner.why_absent(entry))
 
@@ -184,7 +186,7 @@ class BlockingSession:
         """Keep an entry, a fact or a file in every window from here on."""
         return drive(self._inner.pin(what, fact=fact, path=path))
 
-    def unpin(self, pin: str) -> Entry:
+    def unpin(self, pin: str | int) -> Entry:
         """Let a pin go; it is named by its marker's id, or by what it pins."""
         return drive(self._inner.unpin(pin))
 
@@ -303,7 +305,7 @@ class BlockingSession:
         return drive(self._inner.tool_states())
 
     def seq(self, entry: str | int) -> int:
-        """The place of an entry, given its id or its seq."""
+        """The place of an entry, given its id, its number, #number or the handle of a part."""
         return drive(self._inner.seq(entry))
 
     def size(self) -> int:

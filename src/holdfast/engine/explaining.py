@@ -112,7 +112,7 @@ async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
     return calibrated(call.estimated, counting.ratio)
 
 
-async def call_of(session: OpenSession, entry: str) -> Call | None:
+async def call_of(session: OpenSession, entry: str | int) -> Call | None:
     """The call whose reply an entry is, also where it was made before a fork."""
     id = (await session.entry(entry)).id
     async for home in line(session):
@@ -126,7 +126,7 @@ async def call_of(session: OpenSession, entry: str) -> Call | None:
 
 
 async def explain_session(
-    session: OpenSession, entry: str = "", against: str = "", **given: Any
+    session: OpenSession, entry: str | int = "", against: str | int = "", **given: Any
 ) -> Explained:
     """What the call behind an entry, or else the newest one, had in front of it.
 
@@ -135,16 +135,17 @@ async def explain_session(
     """
     if given:
         return await _explain_preview(session, **given)
-    call = await call_of(session, entry) if entry else await newest_call(session)
+    named = entry != ""
+    call = await call_of(session, entry) if named else await newest_call(session)
     if not (call and call.given):
-        why = f"Entry {entry} is no reply to a request made here" if entry else "No call was made"
+        why = f"Entry {entry} is no reply to a request made here" if named else "No call was made"
         return replace(await explain_now(session), note=f"{why}: this would be sent now.")
     told = await _of_call(session, call)
-    if not against:
+    if against == "":
         return told
     other = await call_of(session, against)
     if other is None:
-        raise Unknown("call behind entry", against, (), "name the entry of another reply")
+        raise Unknown("call behind entry", str(against), (), "name the entry of another reply")
     parted = compare(await rebuild(session, other), await rebuild(session, call))
     return replace(told, difference=parted)
 
@@ -202,7 +203,7 @@ async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
     return tuple(found.values())
 
 
-async def why_absent(session: OpenSession, entry: str) -> Absence:
+async def why_absent(session: OpenSession, entry: str | int) -> Absence:
     """Which marker keeps an entry out of the window; none where it is in it."""
     seq = await session.seq(entry)
     known = await markers(session.store.log, session.id, EVERYTHING)

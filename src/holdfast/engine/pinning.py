@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from holdfast.core.assemble import pinned_text
 from holdfast.core.count import MESSAGE
 from holdfast.core.estimate import estimate
+from holdfast.core.nearest import nearest
 from holdfast.core.scaffold import wrap
 from holdfast.engine import surround
-from holdfast.engine.nearby import most_alike, seq_of
+from holdfast.engine.nearby import seq_of
 from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 from holdfast.files import Root
 from holdfast.model.log import Entry, Folded, Pin, Pinned, Unpin
@@ -46,9 +47,9 @@ async def pin(
     return await session.append(Pin(seq=seq, fact=fact, path=path))
 
 
-async def unpin(session: OpenSession, name: str) -> Entry:
+async def unpin(session: OpenSession, pin: str | int) -> Entry:
     """End a pin, named by its id, its entry, its path or the beginning of its fact."""
-    pins = (await session.view()).folded.pins
+    name, pins = str(pin), (await session.view()).folded.pins
     found = [one for one in pins if name in _names(one)] or [
         one for one in pins if name and one.fact.startswith(name)
     ]
@@ -64,7 +65,7 @@ def _nearest(name: str, pins: Sequence[Pinned]) -> tuple[str, ...]:
     """The pin that is called most like this; a fact is called by its beginning."""
     known = [own for one in pins for own in _names(one)]
     begun = {one.fact[: len(name)]: one.fact for one in pins if one.fact}
-    return most_alike(name, known) or tuple(begun[own] for own in most_alike(name, [*begun]))
+    return nearest(name, known)[:1] or tuple(begun[own] for own in nearest(name, begun)[:1])
 
 
 def _same(one: Pinned, other: Pinned) -> bool:

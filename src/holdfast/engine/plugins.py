@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from holdfast.core.nearest import nearest
 from holdfast.engine.settings import settings
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
@@ -226,7 +226,7 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
     if name in others:
         return others[name].load()
     known = (*built_in, *others)
-    near = tuple(get_close_matches(name, known, 1))
+    near = nearest(name, known)[:1]
     raise Unknown(kind, name, near, f"there are {', '.join(known)}")
 
 

@@ -53,10 +53,14 @@ async def recall(
     session: OpenSession, handle: str | int, *, offset: int = 0, tokens: int = 0
 ) -> Recalled:
     """What a handle stands for, word for word, from a character on and within a budget."""
-    handle = f"#{handle}" if str(handle).isdecimal() else str(handle)
+    handle = f"#{handle}" if _is_number(str(handle)) else str(handle)
     whole = await _whole(session, handle)
     text, following = piece(whole, offset, tokens if tokens > 0 else _budget(session))
     return Recalled(handle=handle, text=text, next=following, total=len(whole))
+
+
+def _is_number(handle: str) -> bool:
+    return handle.isascii() and handle.isdigit()
 
 
 def _budget(session: OpenSession) -> int:

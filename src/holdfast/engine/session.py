@@ -13,6 +13,7 @@ from holdfast.core.sound import text
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.engine.later import later
+from holdfast.engine.nearby import seq_of
 from holdfast.engine.purse import Purse
 from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Ahead, Upkeep
@@ -225,7 +226,7 @@ class OpenSession(Purse):
         """Keep an entry, a fact or a file in every window from here on."""
         return await pinning.pin(self, what, fact=fact, path=path)
 
-    async def unpin(self, pin: str) -> Entry:
+    async def unpin(self, pin: str | int) -> Entry:
         """Let a pin go; it is named by its marker's id, or by what it pins."""
         return await pinning.unpin(self, pin)
 
@@ -256,7 +257,7 @@ class OpenSession(Purse):
 
     async def rewind(self, to: str | int, reason: str = "") -> Entry:
         """Go on from an earlier entry; what came after it stays in the log as a branch."""
-        at = await self.seq(to)
+        at = await seq_of(self, to, least=0)
         following = await self.store.log.read(self.id, (Span(at + 1, at + 1),))
         if following and isinstance(following[0].body, (Context, Switch)):
             at += 1  # a change that was told and the marker of it are never parted
@@ -266,7 +267,9 @@ class OpenSession(Purse):
         """What is visible now, or as it was at an entry."""
         await self.refresh()
         if at != "":
-            return await load.view(self._engine.store.log, self._session, await self.seq(at))
+            return await load.view(
+                self._engine.store.log, self._session, await seq_of(self, at, least=0)
+            )
         return await self._view()
 
     async def _view(self) -> View:
@@ -306,25 +309,17 @@ class OpenSession(Purse):
         return tool_states([entry async for entry in self.seen()])
 
     async def seq(self, entry: str | int) -> int:
-        """The place of an entry, given its id or its seq."""
-        found = None
-        if isinstance(entry, str):
-            found = await self._engine.store.log.locate(self.id, entry)
-        if found is None and str(entry).isascii() and str(entry).isdigit():
-            found = int(entry) if int(entry) <= self._session.head else None
-        if found is None:
-            do = f"`holdfast show {self.id} --all` lists them."
-            raise Unknown("entry", str(entry), (), do)
-        return found
+        """The place of an entry, given its id, its number, #number or the handle of a part."""
+        return await seq_of(self, entry)
 
     async def entry(self, id: str | int) -> Entry:
-        """One entry, given its id or its seq."""
+        """One entry, given its id, its number, #number or the handle of a part."""
         at = await self.seq(id)
         (found,) = await self._engine.store.log.read(self.id, (Span(at, at),))
         return found
 
     async def explain(
-        self, entry: str = "", *, against: str = "", **given: Unpack[Asking]
+        self, entry: str | int = "", *, against: str | int = "", **given: Unpack[Asking]
     ) -> Explained:
         """What the call behind an entry had in front of it, and why; or what would be sent now.
 
@@ -357,7 +352,7 @@ class OpenSession(Purse):
         """The summary that the next turn would have a model write; None where none is due."""
         return await foreseeing.foreseen(self, model)
 
-    async def why_absent(self, entry: str) -> Absence:
+    async def why_absent(self, entry: str | int) -> Absence:
         """Which marker keeps an entry out of the window."""
         return await explaining.why_absent(self, entry)
 
@@ -374,7 +369,7 @@ class OpenSession(Purse):
     async def fork(self, at: str | int = "") -> OpenSession:
         """A session of its own that shares this one up to an entry."""
         await self.refresh()
-        last = self._session.head if at == "" else await self.seq(at)
+        last = self._session.head if at == "" else await seq_of(self, at, least=0)
         forked = await self._forked(last)
         return OpenSession(self._engine, forked, self._on_conflict, upkeep=self.upkeep)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from holdfast.core.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.files import config_home, data_home
 from holdfast.model.caps import Caps
@@ -121,7 +121,7 @@ def _read(file: Path) -> dict[str, Any]:
     known = [name for name in Settings.__struct_fields__ if name != "secrets"]
     for name in told:
         if name not in known:
-            near = tuple(get_close_matches(name, known, 1))
+            near = nearest(name, known)[:1]
             raise Unknown("setting", name, near, f"it is in {file}")
     return {name: _value(file, name, value) for name, value in told.items()}
 

@@ -56,6 +56,8 @@ async def listen(
         reply = heard.close()
         if reply and (reply.message.parts or reply.stop != "aborted"):
             entry = await session.turns.record(reply, heard.format, key=key)
+        elif reply:
+            await session.turns.failed(reply, heard.format)
     if entry is None:
         said = (reply and reply.error) or "the stream ended before a word had come"
         raise Unreachable(f"{said}; ask again")

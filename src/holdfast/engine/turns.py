@@ -11,12 +11,12 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from holdfast.core.limits import limit_in
-from holdfast.core.price import cost
 from holdfast.core.refusal import Remedy, briefer, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
 from holdfast.core.sparing import sparing
 from holdfast.engine import caps, deferring, surround
 from holdfast.engine.applying import apply
+from holdfast.engine.call_records import call_record, record_call
 from holdfast.engine.lately import given_now
 from holdfast.engine.overbudget import floor_error, reply_fits
 from holdfast.engine.prepare import Preparation, Prepared
@@ -287,43 +287,32 @@ class Turns:
 
     async def failed(self, reply: Reply, format: str) -> None:
         """Keep the row of a call that brought no word: it may have been paid for all the same."""
-        call = self._call(reply, format, "failed")
-        await self._session.store.calls.record(call)
-        self._session.pay(call.cost or 0)
+        await record_call(self._session, self._call(reply, format, "failed"))
 
     def _call(self, reply: Reply, format: str, outcome: Outcome) -> Call:
         session, sent = self._session, self._sent.get(format)
-        now = session.now()
         model = reply.model or (sent.window.window.model if sent else "") or session.info.model
         profile = session.catalogue.profile(model) if model else None
-        return Call(
-            id=session.new_id(),
-            session=session.id,
-            cause=session.cause,
-            started=sent.started if sent else now,
-            ended=now,
-            provider=reply.provider,
-            model=model,
-            request=reply.request,
-            content=wire.digest(wire.encode(reply.message)).hex(),
-            usage=reply.usage,
-            iterations=reply.iterations,
-            cost=_cost(session, reply, profile) if profile else None,
-            price_version=profile.price_version if profile else "",
-            outcome=outcome,
-            stop=reply.stop,
-            request_hash=sent.window.hash(sent.format, sent.options) if sent else "",
-            format=sent.format if sent else "",
-            given=sent.window.given if sent else "",
-            options=to_builtins(sent.options) if sent else {},
-            estimated=sent.window.estimated if sent and not reply.edits else 0,
-            head=sent.window.head if sent else 0,
-            epoch=sent.window.folded.epoch if sent else 0,
+        started = sent.started if sent else session.now()
+        call = call_record(
+            session, reply, profile, cause=session.cause, started=started, outcome=outcome
         )
+        call = replace(call, model=model)
+        return _of_request(call, sent, edited=bool(reply.edits)) if sent else call
 
 
-def _cost(session: OpenSession, reply: Reply, profile: Profile) -> int | None:
-    return cost(reply.usage, profile, reply.iterations, session.catalogue.profile)
+def _of_request(call: Call, sent: Sent, *, edited: bool) -> Call:
+    """The row of a call with the request it was made by."""
+    return replace(
+        call,
+        request_hash=sent.window.hash(sent.format, sent.options),
+        format=sent.format,
+        given=sent.window.given,
+        options=to_builtins(sent.options),
+        estimated=0 if edited else sent.window.estimated,
+        head=sent.window.head,
+        epoch=sent.window.folded.epoch,
+    )
 
 
 def _asked(

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from holdfast.core.price import cost
 from holdfast.core.warm import warm_in
 from holdfast.engine import caps
+from holdfast.engine.call_records import call_record, record_call
 from holdfast.engine.explaining import rebuild
 from holdfast.engine.flight import Flight
 from holdfast.engine.lately import newest_call
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Call, Outcome, Reply
+from holdfast.model.reply import Call, Outcome
 from holdfast.model.window import Options
 
 if TYPE_CHECKING:
@@ -115,32 +115,10 @@ async def _asked(
             await flow.close()
     except ProviderError:
         outcome = "failed"
-    reply = decoder.close()
-    return await _recorded(session, call, profile, started, reply, outcome)
-
-
-async def _recorded(
-    session: OpenSession, call: Call, profile: Profile, started: int, reply: Reply, outcome: Outcome
-) -> Call:
-    price = cost(reply.usage, profile)
-    session.pay(price or 0)
-    return await session.store.calls.record(
-        Call(
-            id=session.new_id(),
-            session=session.id,
-            started=started,
-            ended=session.now(),
-            cause=CAUSE,
-            provider=call.provider,
-            model=call.model,
-            request=reply.request,
-            usage=reply.usage,
-            cost=price,
-            price_version=profile.price_version,
-            outcome=outcome,
-            stop=reply.stop,
-            format=call.format,
-            head=call.head,
-            epoch=call.epoch,
-        )
+    made = call_record(
+        session, decoder.close(), profile, cause=CAUSE, started=started, outcome=outcome
     )
+    as_before = {
+        name: getattr(call, name) for name in ("provider", "model", "format", "head", "epoch")
+    }
+    return await record_call(session, replace(made, **as_before))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from math import inf
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
+from holdfast.core.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.policy import Policy
 
@@ -131,5 +131,5 @@ def _text(path: Path, kind: str) -> str:
 
 def _check(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        near = tuple(get_close_matches(name, known, 1))
+        near = nearest(name, known)[:1]
         raise Unknown(kind, name, near, f"(there are {', '.join(known)})")

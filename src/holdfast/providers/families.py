@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from holdfast.core.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.profile import Price, Profile
 from holdfast.providers.names import Reading
@@ -75,7 +75,7 @@ def _table(file: Path, model: str, fields: Any) -> Told:
     known = (*FIELDS, "extends")
     for name in fields:
         if name not in known:
-            near = tuple(get_close_matches(name, known, 1))
+            near = nearest(name, known)[:1]
             raise Unknown("field of a profile", name, near, f"(in {file})")
     try:
         made = dict(fields)
