@@ -182,9 +182,11 @@ STEPS = st.lists(
 
 def _play(hf: Holdfast, steps: list[tuple[str, str]], plan_at: int) -> None:
     hands = {"a": hf.session("home", create=True, model=MODEL), "b": hf.session("home")}
-    hands["a"].user("Hello")
+    wrote: list[str] = []
+    for turn in range(8):  # enough for a compaction to be worth it
+        wrote += [f"Question {turn}", f"Answer {turn}" + LONG]
+        hands["a"].append_all([holdfast.user(wrote[-2]), assistant(wrote[-1])])
     open_calls: dict[str, list[str]] = {"a": [], "b": []}
-    wrote: list[str] = ["Hello"]
     plan, seen = None, 0
     for n, (who, what) in enumerate(steps):
         s = hands[who]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Iterator
+from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 
@@ -11,25 +12,75 @@ from holdfast.model import wire
 from holdfast.model.log import Body
 from holdfast.model.message import Message, Part, Record, Role, Text, ToolCall, ToolResult
 
+T = TypeVar("T")
+
 _KINDS = get_args(Body)
 _ROLES = frozenset(get_args(Role))
 
 
 def sound(body: Body) -> Body:
     """The body itself; Misuse, saying what is wrong with it, where it could not be read again."""
-    if type(body) is Message and body.role in _ROLES and all(map(_plain, body.parts)):
+    if (
+        type(body) is Message
+        and type(body.parts) is tuple
+        and body.role in _ROLES
+        and all(map(_plain, body.parts))
+    ):
         return body
     if not isinstance(body, _KINDS):
         raise Misuse(
             f"{type(body).__name__} is neither a message nor a marker; write holdfast.user(…), "
             "holdfast.assistant(…) or Message(…)"
         )
+    made = typed(body, Body)
     try:
-        wire.decode(wire.encode(body), Body)  # type: ignore[arg-type]
+        wire.decode(wire.encode(made), Body)  # type: ignore[arg-type]
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        hint = "; a tool call's input is its JSON text" if ".input" in str(error) else ""
-        raise Misuse(f"this {type(body).__name__} cannot be kept: {error}{hint}") from error
-    return body
+        raise Misuse(f"this {type(body).__name__} cannot be kept: {error}") from error
+    return made
+
+
+def typed(value: T, kind: Any) -> T:
+    """The value with everything in it of the type it is to have; Misuse where something is not.
+
+    Going through JSON would not do: there bytes are text, and so is what only looks like text.
+    """
+    try:
+        for foreign in _foreign(value):
+            raise TypeError(f"there is a {foreign.__name__} in it; write str(…) around it")
+        plain = msgspec.to_builtins(value, builtin_types=_BYTES)
+        return msgspec.convert(plain, kind, builtin_types=_BYTES)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        told = str(error)
+        hints = [do for sign, do in _HINTS.items() if sign in told]
+        hint = "".join(f"; {do}" for do in hints[:1])
+        raise Misuse(f"this {type(value).__name__} cannot be kept: {told}{hint}") from error
+
+
+_BYTES = (bytes, bytearray, memoryview)
+_PLAIN_TYPES = (str, int, float, bool, type(None), *_BYTES)
+
+
+def _foreign(value: Any) -> Iterator[type]:
+    """The types of what is inside that msgspec would quietly write as text, such as a UUID."""
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _foreign(getattr(value, name))
+    elif isinstance(value, dict):
+        for pair in cast("dict[Any, Any]", value).items():
+            yield from _foreign(pair)
+    elif isinstance(value, (list, tuple)):
+        for one in cast("list[Any]", value):
+            yield from _foreign(one)
+    elif not isinstance(value, _PLAIN_TYPES):
+        yield type(cast("object", value))
+
+
+_HINTS: dict[str, str] = {
+    ".input": "a tool call's input is its JSON text",
+    "Expected `bytes`, got `str`": "give the bytes themselves, as from base64.b64decode(…)",
+    "Expected `str`, got `bytes`": "decode them first, as in data.decode()",
+}
 
 
 def _plain(part: Part) -> bool:

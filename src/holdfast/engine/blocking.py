@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.toolcalls import ToolState
+from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import drive, drive_all
 from holdfast.errors import Misuse
@@ -33,6 +34,7 @@ _PLAINLY = ("", "", "", True, None, "", None, None)
 """How most messages are appended: with nothing told besides."""
 
 
+@checks_arguments
 class BlockingSession:
     """An open session behind the blocking door; may be shared among threads."""
 

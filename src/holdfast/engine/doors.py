@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from holdfast.engine.arguments import check_argument, checked, checks_arguments
 from holdfast.engine.beside import GRACE, Tasks, Threads
 from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.costs import By, Costs
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from holdfast.engine.stats import By as Apart
 
 
+@checks_arguments
 class Holdfast:
     """The engine behind the blocking door."""
 
@@ -267,6 +269,7 @@ class Holdfast:
         self.close()
 
 
+@checks_arguments
 class AsyncHoldfast(Engine):
     """The engine behind the async door: the same names, awaited."""
 
@@ -307,6 +310,7 @@ class AsyncHoldfast(Engine):
         await asyncio.to_thread(self.close)
 
 
+@checked
 def open(
     url: str | PathLike[str] | None = None,
     *,
@@ -346,6 +350,13 @@ class open_async:
         caps: Caps | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
+        for name, annotation, value in (
+            ("url", "str | PathLike[str] | None", url),
+            ("endpoint", "Counter | None", endpoint),
+            ("caps", "Caps | None", caps),
+            ("telemetry", "Telemetry | None", telemetry),
+        ):
+            check_argument("open_async", name, annotation, value)
         self._url = url
         self._caps = caps
         self._endpoint, self._telemetry = endpoint, telemetry

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, get_args
 from holdfast.core.secrets import redact
 from holdfast.core.sound import own_id, text
 from holdfast.engine import load
+from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.finding import Source, find, left_aside, usual
@@ -66,6 +67,7 @@ _RESUMED = (
 )
 
 
+@checks_arguments
 class Engine:
     """Everything Holdfast does, for whoever opened it."""
 

@@ -10,6 +10,7 @@ from holdfast.core.fold import in_force, undone
 from holdfast.core.ledger.objections import objections
 from holdfast.core.ledger.retention import retention
 from holdfast.core.markers import REVERSIBLE
+from holdfast.core.sound import typed
 from holdfast.core.transcript import told
 from holdfast.engine import load
 from holdfast.engine.climb import Climb
@@ -120,6 +121,7 @@ def _text(entry: Entry, made: Plan) -> str:
 
 async def apply(session: OpenSession, made: Plan) -> Entry:
     """Carry a plan out; Conflict where a marker came since, and nothing is changed then."""
+    typed(made, Plan)
     if made.session and made.session != session.id:
         raise Misuse(
             f"the plan was made for the session {made.session}, not for {session.id}; make one here"

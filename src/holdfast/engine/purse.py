@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
+from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.writer import OnConflict, Writer
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
 
+@checks_arguments
 class Purse(Writer):
     """A writer that pays for calls, within caps."""
 

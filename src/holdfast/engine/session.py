@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from msgspec.structs import replace
 
 from holdfast.core.secrets import redact
-from holdfast.core.sound import text
+from holdfast.core.sound import text, typed
 from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
+from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.later import later
 from holdfast.engine.nearby import seq_of
 from holdfast.engine.purse import Purse
@@ -72,6 +73,7 @@ else:  # what prepares and explains windows is most of the engine, and waits for
 NO_UPKEEP = Upkeep()
 
 
+@checks_arguments
 class OpenSession(Purse):
     """A session as one writer holds it: seen, prepared for a model, explained, forked."""
 
@@ -154,7 +156,7 @@ class OpenSession(Purse):
         A `Reply` that was read elsewhere is taken as it is.
         """
         if isinstance(response, Reply):
-            return await self.turns.record(response, format, key=key)
+            return await self.turns.record(typed(response, Reply), format, key=key)
         if streaming.is_stream(response):
             return await streaming.listen(self, response, hear, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)

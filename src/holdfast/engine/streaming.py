@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
@@ -33,7 +34,7 @@ Hear = Callable[[Delta], None]
 
 def is_stream(response: Any) -> bool:
     """Whether a response comes piece by piece."""
-    if isinstance(response, (bytes, str, dict)) or hasattr(response, "model_dump"):
+    if isinstance(response, (bytes, str, dict, PathLike)) or hasattr(response, "model_dump"):
         return False
     return any(hasattr(response, name) for name in _COMES)
 
@@ -121,7 +122,12 @@ def told(piece: Any) -> dict[str, Any] | None:
         return told(_field(piece, "chunk"))
     if isinstance(kind, str) and not _of_provider(kind):
         return None
-    found = wire.decode(body_of(piece, IN_EVENTS), dict[str, Any])
+    try:
+        found = wire.decode(body_of(piece, IN_EVENTS), dict[str, Any])
+    except ValueError as garbled:
+        raise Misuse(
+            f"a piece of this stream is none of a provider's ({garbled}); give what its SDK returns"
+        ) from garbled
     return {name: value for name, value in found.items() if name != "snapshot"}
 
 

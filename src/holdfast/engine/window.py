@@ -12,6 +12,7 @@ from holdfast.codecs.native import normalised, thinks
 from holdfast.core.explain import by_section
 from holdfast.core.repair import Fix
 from holdfast.core.server import edits
+from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.overbudget import reply_fits
 from holdfast.engine.plugins import codec
 from holdfast.errors import Misuse, Refused
@@ -28,6 +29,7 @@ ASKED = frozenset({"history", "current", "kept", "summary"})
 """The sections that show what was said, or what stands for it."""
 
 
+@checks_arguments
 class PreparedWindow:
     """Exactly what will be sent, and the requests it makes."""
 

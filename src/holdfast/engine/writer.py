@@ -13,8 +13,9 @@ from holdfast.core.count import weigh_body
 from holdfast.core.markers import faults, named, places
 from holdfast.core.price import dollars
 from holdfast.core.secrets import redacted
-from holdfast.core.sound import sound
+from holdfast.core.sound import sound, typed
 from holdfast.engine import load
+from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.paid import Paid
 from holdfast.errors import Conflict, Misuse, SessionForked, StoreError
 from holdfast.model.event import Called
@@ -46,6 +47,7 @@ STRETCH = 8_192
 """The facts of so many entries are gathered at once, before one more is appended."""
 
 
+@checks_arguments
 class Writer:
     """Whoever appends to a session; it knows the last message it has seen."""
 
@@ -126,7 +128,7 @@ class Writer:
             body, provider=provider, model=model, request=request, completed=completed,
             created=created, parent=parent,
         )  # fmt: skip
-        told = replace(call, entry=draft.id) if call else None
+        told = replace(typed(call, Call), entry=draft.id) if call else None
         return await self._put(draft, key=key, call=told, epoch=epoch)
 
     async def _put(

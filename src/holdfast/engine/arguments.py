@@ -1,0 +1,228 @@
+"""What callers give is checked by the types their call names, before anything is done with it.
+
+Rule 1: every public call of both doors is checked: nothing of a wrong type reaches a store.
+Rule 2: a check is named by the annotation it is for; one without is a mistake of ours, found by the
+        test that walks both doors.
+Rule 3: what is inside a message, a marker or a plan is checked where it is used (core/sound.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from os import PathLike
+from typing import Any, NamedTuple, TypeVar, cast
+
+from holdfast.core.nearest import nearest
+from holdfast.errors import Misuse
+from holdfast.model.caps import Caps
+from holdfast.model.log import Session
+from holdfast.model.message import Media, Message, ToolCall
+from holdfast.model.plan import Plan
+from holdfast.model.policy import Policy
+from holdfast.model.reply import Call
+from holdfast.model.store import Finding
+from holdfast.model.window import Options, Tool
+from holdfast.model.wire import LARGEST
+
+T = TypeVar("T")
+Check = Callable[[Any], bool]
+
+
+class Kind(NamedTuple):
+    """What an argument has to be, and how that is said."""
+
+    words: str
+    fits: Check
+
+
+def _one(*types: type) -> Check:
+    return lambda value: isinstance(value, types)
+
+
+def _has(*names: str) -> Check:
+    return lambda value: all(hasattr(value, name) for name in names)
+
+
+def _each(fits: Check) -> Check:
+    """Whether a value is a list of such; a text is none, though it is a sequence of letters."""
+
+    def check(value: Any) -> bool:
+        if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Sequence):
+            return False
+        return all(map(fits, cast("Sequence[Any]", value)))
+
+    return check
+
+
+def _none_or(fits: Check) -> Check:
+    return lambda value: value is None or fits(value)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _name(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _texts(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    told = cast("Mapping[Any, Any]", value)
+    return all(isinstance(one, str) for pair in told.items() for one in pair)
+
+
+TEXT = Kind("text", _one(str))
+WHOLE = Kind("a whole number", _whole)
+NUMBER = Kind("a number", _number)
+PATH = Kind("a path", _one(str, PathLike))
+ENTRY = Kind("an entry: its id, its number or a handle", _name)
+TOOLS = Kind("a list of tools", _each(_one(Tool, Mapping)))
+POLICY = Kind("a policy: its name, its file or a Policy", _one(str, Policy))
+
+KINDS: Mapping[str, Kind | None] = {
+    "Any": None,
+    "Body": None,  # core/sound.py says more of it
+    "Sequence[Body]": Kind("a list of messages and markers", _each(lambda _: True)),
+    "str": TEXT,
+    "str | None": Kind("text", _none_or(TEXT.fits)),
+    "bool": Kind("True or False", _one(bool)),
+    "int": WHOLE,
+    "int | None": Kind("a whole number", _none_or(_whole)),
+    "float": NUMBER,
+    "float | None": Kind("a number", _none_or(_number)),
+    "str | int": ENTRY,
+    "str | PathLike[str]": PATH,
+    "str | PathLike[str] | None": Kind("a path", _none_or(PATH.fits)),
+    "str | Policy": POLICY,
+    "Sequence[str]": Kind("a list of texts", _each(_one(str))),
+    "Mapping[str, str]": Kind("a mapping of text to text", _texts),
+    "dict[str, Any] | None": Kind("a dict", _none_or(_one(dict))),
+    "Session": Kind("a Session", _one(Session)),
+    "Session | None": Kind("a Session", _none_or(_one(Session))),
+    "Media": Kind("a Media", _one(Media)),
+    "ToolCall": Kind("a ToolCall", _one(ToolCall)),
+    "Call | None": Kind("a Call", _none_or(_one(Call))),
+    "Caps | None": Kind("a Caps", _none_or(_one(Caps))),
+    "Plan": Kind("a Plan", _one(Plan)),
+    "Sequence[Message]": Kind("a list of messages", _each(_one(Message))),
+    "Sequence[Tool | Mapping[str, Any]]": TOOLS,
+    "Sequence[Source]": Kind("a list of sources", _each(lambda one: not _plain(one))),
+    "Sequence[Finding]": Kind("a list of findings", _each(_one(Finding))),
+    "Sequence[Hook]": Kind("a list of functions", _each(callable)),
+    "Voice | None": Kind("a function", _none_or(callable)),
+    "Reading | None": Kind("a function", _none_or(callable)),
+    "Hear | None": Kind("a function", _none_or(callable)),
+    "Callable[[Delta], None] | None": Kind("a function", _none_or(callable)),
+    "Provider": Kind("a provider", _has("begin", "format", "name")),
+    "Counter | None": Kind("a counter", _none_or(_has("count", "tier"))),
+    "Telemetry | None": Kind("something with tell(event)", _none_or(_has("tell"))),
+    "Options": Kind("options", _one(Options)),
+    "OnConflict": TEXT,
+    "By": TEXT,
+    "Apart": TEXT,
+}
+"""What fits an annotation; None where anything does here."""
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bytes, int, float, list, dict, tuple, set))
+
+
+def check_argument(call: str, name: str, annotation: str, value: Any) -> None:
+    """Misuse where a value is not what the argument of a call has to be."""
+    kind = KINDS[annotation]
+    if kind is not None and not kind.fits(value):
+        raise Misuse(
+            f"{call}: {name} is {kind.words}, not {type(value).__name__}; nothing was done"
+        )
+
+
+def checked(call: Callable[..., T]) -> Callable[..., T]:
+    """The same function, with its arguments checked first; what has defaults may be left out."""
+    known: list[Takes] = []  # looked into when it is first called: most never are
+
+    @wraps(call)
+    def checking(*values: Any, **named: Any) -> T:
+        if not known:
+            known.append(Takes(call))
+        known[0].check(values, named)
+        return call(*values, **named)
+
+    return checking
+
+
+def checks_arguments(door: type[T]) -> type[T]:
+    """A class whose public methods check what they are given."""
+    for name, method in list(vars(door).items()):
+        if callable(method) and not name.startswith("_") and not isinstance(method, type):
+            setattr(door, name, checked(method))
+    return door
+
+
+class Takes:
+    """What one function takes, by its own annotations."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.name = call.__name__
+        self.positional: list[tuple[str, str]] = []
+        self.named: dict[str, str] = {}
+        self.more = ""
+        """The annotation of what comes behind the others."""
+        self.options = ""
+        """The TypedDict of what else may be named."""
+        for one in signature(call).parameters.values():
+            self._add(one)
+        self._fields: dict[str, str] | None = None
+        for annotation in (*dict(self.positional).values(), *self.named.values(), self.more):
+            if annotation and annotation not in KINDS:
+                raise TypeError(f"{self.name}: nothing in KINDS checks {annotation!r}")
+
+    def _add(self, one: Parameter) -> None:
+        annotation = "Any" if one.annotation is Parameter.empty else str(one.annotation)
+        if one.kind is Parameter.VAR_POSITIONAL:
+            self.more = annotation
+        elif one.kind is Parameter.VAR_KEYWORD:
+            self.options = annotation.removeprefix("Unpack[").removesuffix("]")
+        else:
+            self.named[one.name] = annotation
+            if one.kind is not Parameter.KEYWORD_ONLY:
+                self.positional.append((one.name, annotation))
+
+    def check(self, values: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """Misuse where something given is not what it has to be."""
+        for (name, annotation), value in zip(self.positional, values, strict=False):
+            check_argument(self.name, name, annotation, value)
+        for value in values[len(self.positional) :] if self.more else ():
+            check_argument(self.name, "each", self.more, value)
+        for name, value in named.items():
+            if annotation := self.named.get(name):
+                check_argument(self.name, name, annotation, value)
+            elif self.options not in ("", "Any"):
+                self._check_option(name, value)
+
+    def _check_option(self, name: str, value: Any) -> None:
+        if self._fields is None:
+            self._fields = fields_of(self.options)
+        if name not in self._fields:
+            near = nearest(name, (*self.named, *self._fields))[:1]
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._fields)}"
+            raise Misuse(f"{self.name} takes no {name!r}; {hint}")
+        check_argument(self.name, name, self._fields[name], value)
+
+
+def fields_of(options: str) -> dict[str, str]:
+    """The fields of a TypedDict that calls take by name, each with its annotation."""
+    from holdfast.engine.turns import Asking
+    from holdfast.model.search import Where
+
+    described: Any = {"Asking": Asking, "Where": Where}[options]
+    told: dict[str, Any] = described.__annotations__
+    return {name: getattr(one, "__forward_arg__", str(one)) for name, one in told.items()}
