@@ -180,6 +180,24 @@ STEPS = st.lists(
 )
 
 
+def _step(s: Any, name: str, what: str, waiting: list[str]) -> list[str]:
+    """Do one thing with one of the handles; what that wrote."""
+    words = f"{what} {name}" + LONG
+    if what == "request" or (what == "result" and not waiting):
+        check_request(s)
+        return []
+    if what == "user":
+        s.user(words)
+    elif what == "call":
+        waiting.append(name)
+        s.append(assistant(words, ToolCall(name, "look", "{}")))
+    elif what == "result":
+        s.append(tool(ToolResult(waiting.pop(0), words)))
+    else:
+        s.append(assistant(words))
+    return [words]
+
+
 def _play(hf: Holdfast, steps: list[tuple[str, str]], plan_at: int) -> None:
     hands = {"a": hf.session("home", create=True, model=MODEL), "b": hf.session("home")}
     wrote: list[str] = []
@@ -189,26 +207,11 @@ def _play(hf: Holdfast, steps: list[tuple[str, str]], plan_at: int) -> None:
     open_calls: dict[str, list[str]] = {"a": [], "b": []}
     plan, seen = None, 0
     for n, (who, what) in enumerate(steps):
-        s = hands[who]
         if n == plan_at:
             seen = hands["b"].refresh().head
             with suppress(Misuse):  # there is nothing to compact yet
                 plan = hands["b"].plan(model=MODEL)
-        if what == "user":
-            s.user(f"{who} asks {n}" + LONG)
-            wrote.append(f"{who} asks {n}" + LONG)
-        elif what == "call":
-            s.append(assistant(f"{who} looks {n}", ToolCall(f"{who}{n}", "look", "{}")))
-            wrote.append(f"{who} looks {n}")
-            open_calls[who].append(f"{who}{n}")
-        elif what == "result" and open_calls[who]:
-            s.append(tool(ToolResult(open_calls[who].pop(0), f"{who} found {n}")))
-            wrote.append(f"{who} found {n}")
-        elif what == "reply":
-            s.append(assistant(f"{who} says {n}" + LONG))
-            wrote.append(f"{who} says {n}" + LONG)
-        else:
-            check_request(s)
+        wrote += _step(hands[who], f"{who} {n}", what, open_calls[who])
     before = {e.seq for e in hands["a"].entries()}
     if plan is not None:  # what came since it was made is neither lost nor covered
         hands["b"].apply(plan)

@@ -145,3 +145,29 @@ def test_sixty_turns_on_a_small_window(tmp_path: Path) -> None:
         s = hf.session(model=MODEL)
         asyncio.run(talk(server, s))
         talking.check(server, s)
+
+
+def test_two_users_at_once_have_their_own_sessions_and_each_call_is_counted_once(
+    tmp_path: Path,
+) -> None:
+    async def one(server: StrictServer, session: HoldfastSession, who: str) -> None:
+        async with openai.AsyncOpenAI(api_key="any", base_url=server.url("openai")) as client:
+            for n in range(3):
+                await Runner.run(agent(client), f"{n}: I am {who}", session=session)
+
+    async def all_of_them(server: StrictServer, hf: holdfast.Holdfast) -> None:
+        alice, bob = (
+            HoldfastSession(hf.session(who, create=True, model=MODEL)) for who in ("alice", "bob")
+        )
+        await asyncio.gather(
+            one(server, alice, "alice"), one(server, bob, "bob"), one(server, alice, "alice")
+        )
+
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer("Noted.") as server:
+        asyncio.run(all_of_them(server, hf))
+        assert server.refused == []
+        for asked in server.asked:
+            assert not ("alice" in str(asked.body) and "bob" in str(asked.body))
+        assert {one.id for one in hf.sessions()} == {"alice", "bob"}
+        counted = {one.name: one.calls for one in hf.costs("session")}
+        assert counted == {"alice": 6, "bob": 3}

@@ -10,12 +10,15 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 
 import holdfast
+from holdfast.errors import Misuse
 from holdfast.frameworks.langchain import HoldfastMiddleware, read, written
+from holdfast.frameworks.langgraph import HoldfastSaver
 from holdfast.model.window import Block
 from holdfast.testing import StrictServer
-from holdfast.testing.strict import answer
+from holdfast.testing.strict import Ask, answer
 from tests.frameworks import talking
 
 MODEL = "claude-sonnet-4-6"
@@ -115,3 +118,107 @@ def test_the_same_awaited(tmp_path: Path) -> None:
         assert told["messages"][-1].text == "Item-001 is noted."
         assert len(list(s.entries())) == 5
         assert s.cost > 0
+
+
+def remembers(asked: Any) -> Any:
+    """Repeats what it was shown, so that what leaks is heard."""
+    return answer(f"I see: {asked.body['messages']}"[:400].replace("\\", ""))
+
+
+def in_thread(who: str) -> Any:
+    return {"configurable": {"thread_id": who}}
+
+
+def agent_of(server: StrictServer, hf: Any, **more: Any) -> Any:
+    model = ChatAnthropic(
+        base_url=server.url("anthropic"), max_retries=0, model=MODEL, api_key="any", max_tokens=500
+    )  # type: ignore[call-arg]
+    return create_agent(model, [], middleware=[HoldfastMiddleware(hf, model=MODEL)], **more)
+
+
+@pytest.mark.parametrize("saved", ["nothing", "memory", "holdfast"])
+def test_one_agent_serves_two_threads_and_shows_neither_the_others_words(
+    saved: str, tmp_path: Path
+) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(remembers) as server:
+        savers = {"memory": InMemorySaver(), "holdfast": HoldfastSaver(hf)}
+        more = {"checkpointer": savers[saved]} if saved in savers else {}
+        runs = agent_of(server, hf, **more)
+        for n in range(2):
+            for who, pin in (("alice", "4711"), ("bob", "1234")):
+                runs.invoke(said(f"{n}: I am {who}, my PIN is {pin}"), in_thread(who))
+                other = {"alice": "1234", "bob": "4711"}[who]
+                assert other not in str(server.asked[-1].body)
+        assert {one.id for one in hf.sessions()} == {"alice", "bob"}
+        for who in ("alice", "bob"):
+            assert len(list(hf.session(who).entries())) == 4
+        assert server.refused == []
+
+
+def test_threads_at_once_stay_apart_when_awaited(tmp_path: Path) -> None:
+    async def all_of_them(runs: Any) -> None:
+        async def one(who: str) -> None:
+            for n in range(3):
+                await runs.ainvoke(said(f"{n}: I am {who}"), in_thread(who))
+
+        await asyncio.gather(*(one(f"user-{n}") for n in range(5)))
+
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(remembers) as server:
+        asyncio.run(all_of_them(agent_of(server, hf)))
+        for n in range(5):
+            texts = [e.body.text for e in hf.session(f"user-{n}").entries()]  # type: ignore[union-attr]
+            assert len(texts) == 6
+            assert not any(f"user-{other}" in text for text in texts for other in {*range(5)} - {n})
+
+
+def test_ten_runs_of_one_thread_at_once_are_one_session(tmp_path: Path) -> None:
+    async def all_of_them(runs: Any) -> None:
+        asks = (runs.ainvoke(said(f"question {n}"), in_thread("home")) for n in range(10))
+        await asyncio.gather(*asks)
+
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
+        asyncio.run(all_of_them(agent_of(server, hf)))
+        assert [one.id for one in hf.sessions()] == ["home"]
+        said_there = [e.body.text for e in hf.session("home").entries()]  # type: ignore[union-attr]
+        assert sorted(said_there) == sorted([f"question {n}" for n in range(10)] + ["Noted."] * 10)
+        assert server.refused == []
+
+
+def test_without_a_thread_nothing_is_shared_by_accident(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
+        with pytest.raises(Misuse, match="thread_id"):
+            agent_of(server, hf).invoke(said("Hello"))
+        one = agent(server, hf.session(model=MODEL))
+        one.invoke(said("I am Alice"), in_thread("alice"))
+        with pytest.raises(Misuse, match="alice"):
+            one.invoke(said("I am Bob"), in_thread("bob"))
+        assert "Alice" not in str(server.asked[-1].body) or len(server.asked) == 1
+
+
+def test_recall_answers_from_the_thread_that_asks(tmp_path: Path) -> None:
+    def asks(asked: Any) -> Any:
+        told = str(asked.body["messages"])
+        if "tool_result" in told.rpartition("find it")[2]:
+            return answer("Done.")
+        return (
+            answer(Ask("search_history", {"query": "PIN"})) if "find it" in told else answer("Ok")
+        )
+
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(asks) as server:
+        runs = agent_of(server, hf)
+        runs.invoke(said("alice: the PIN is 4711"), in_thread("alice"))
+        runs.invoke(said("bob: the PIN is 1234"), in_thread("bob"))
+        done = runs.invoke(said("find it"), in_thread("bob"))
+        assert "1234" in str(done["messages"])
+        assert "4711" not in str(done["messages"])
+
+
+def test_a_graph_within_a_graph_has_a_session_of_its_own(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
+        outer = StateGraph(MessagesState)
+        outer.add_node("research", agent_of(server, hf))
+        outer.add_node("write", agent_of(server, hf))
+        outer.add_edge(START, "research")
+        outer.add_edge("research", "write")
+        outer.compile().invoke(said("Hello"), in_thread("t"))
+        assert {one.id for one in hf.sessions()} == {"t|research", "t|write"}

@@ -24,6 +24,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.usage import RequestUsage
 
 import holdfast
+from holdfast.errors import Misuse
 from holdfast.frameworks.pydantic_ai import HoldfastHistory, read, written
 from holdfast.model.window import Block
 from holdfast.testing import StrictServer
@@ -133,3 +134,45 @@ def test_a_session_is_resumed_without_a_history(tmp_path: Path) -> None:
         asyncio.run(say(server, "My cat is called Ada."))
         asyncio.run(say(server, "What is she called?"))
     assert "My cat is called Ada." in str(server.asked[-1].body["messages"])
+
+
+@pytest.mark.parametrize("by", ["conversation", "deps"])
+def test_one_agent_serves_two_users_at_once_and_tells_neither_of_the_other(
+    by: str, tmp_path: Path
+) -> None:
+    async def all_of_them(server: StrictServer, hf: holdfast.Holdfast) -> None:
+        async with client(server) as asking:
+            model = AnthropicModel(MODEL, provider=AnthropicProvider(anthropic_client=asking))
+            name = (lambda ctx: ctx.deps) if by == "deps" else None
+            made = HoldfastHistory(hf, name, model=MODEL)
+            runs: Any = Agent(model, deps_type=str, capabilities=[made])
+
+            async def one(who: str) -> None:
+                for n in range(3):
+                    how = {"deps": who} if by == "deps" else {"conversation_id": who}
+                    await runs.run(f"{n}: I am {who}", **how)
+
+            await asyncio.gather(one("alice"), one("bob"))
+
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
+        asyncio.run(all_of_them(server, hf))
+        assert server.refused == []
+        for asked in server.asked:
+            assert not ("alice" in str(asked.body) and "bob" in str(asked.body))
+        assert {one.id for one in hf.sessions()} == {"alice", "bob"}
+        for who in ("alice", "bob"):
+            assert len(list(hf.session(who).entries())) == 6
+
+
+def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
+
+        async def run() -> None:
+            async with client(server) as asking:
+                model = AnthropicModel(MODEL, provider=AnthropicProvider(anthropic_client=asking))
+                runs: Any = Agent(model, capabilities=[HoldfastHistory(hf, lambda _: "")])
+                await runs.run("Hello")
+
+        with pytest.raises(Misuse, match="conversation"):
+            asyncio.run(run())
+        assert hf.sessions() == ()

@@ -22,9 +22,9 @@ from holdfast.model.message import Media, Message, ToolCall
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
 from holdfast.model.reply import Call
+from holdfast.model.span import OPEN
 from holdfast.model.store import Finding
 from holdfast.model.window import Options, Tool
-from holdfast.model.wire import LARGEST
 
 T = TypeVar("T")
 Check = Callable[[Any], bool]
@@ -61,7 +61,7 @@ def _none_or(fits: Check) -> Check:
 
 
 def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and -OPEN <= value <= OPEN
 
 
 def _number(value: Any) -> bool:

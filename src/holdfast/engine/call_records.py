@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.core.price import cost
-from holdfast.model import wire
 from holdfast.model.event import Called
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Outcome, Reply
@@ -36,7 +35,6 @@ def call_record(
         provider=reply.provider,
         model=reply.model,
         request=reply.request,
-        content=wire.digest(wire.encode(reply.message)).hex(),
         usage=reply.usage,
         iterations=reply.iterations,
         cost=price,

@@ -297,7 +297,8 @@ class Turns:
         call = call_record(
             session, reply, profile, cause=session.cause, started=started, outcome=outcome
         )
-        call = replace(call, model=model)
+        content = wire.digest(wire.encode(reply.message)).hex()
+        call = replace(call, model=model, content=content)
         return _of_request(call, sent, edited=bool(reply.edits)) if sent else call
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ReferenceType, ref
 
 from msgspec.structs import asdict
 
@@ -42,9 +44,10 @@ class HoldfastSession:
     def __init__(self, session: BlockingSession) -> None:
         self._conversation = Conversation(session)
         self._session = session
-        self._counted: tuple[object, int] = (None, 0)
-        """The usage of the newest run, and how many of its calls are in the log."""
-        self._model = ""
+        self._counted: dict[int, tuple[ReferenceType[Any], int]] = {}
+        """How many calls of each run are in the log, by the usage that counts them."""
+        self._model: ContextVar[str] = ContextVar("model", default="")
+        """Which model a run asks."""
         self.session_id = session.id
         """Its name; another one after a conflict, when the writer goes on in a fork."""
 
@@ -78,7 +81,7 @@ class HoldfastSession:
     async def fit(self, data: CallModelData[Any]) -> ModelInputData:
         """The window for one call of a run, for `RunConfig(call_model_input_filter=…)`."""
         told = data.model_data
-        self._model = data.agent.model if isinstance(data.agent.model, str) else ""
+        self._model.set(data.agent.model if isinstance(data.agent.model, str) else "")
         tools = [_described(tool) for tool in data.agent.tools if hasattr(tool, "name")]
         blocks = await asyncio.to_thread(
             self._conversation.prepared,
@@ -111,7 +114,7 @@ class HoldfastSession:
             stop="tools" if message.calls else "end",
             usage=sum(used[1:], used[0]),
             iterations=each if len(each) > 1 else (),
-            model=self._model,
+            model=self._model.get(),
         )
 
     def _used(self, wrapper: RunContextWrapper[Any] | None) -> tuple[Usage, ...]:
@@ -119,8 +122,12 @@ class HoldfastSession:
         if wrapper is None:
             return ()
         told = wrapper.usage
-        known = self._counted[1] if self._counted[0] is told else 0
-        self._counted = (told, len(told.request_usage_entries))
+        before = self._counted.get(id(told))
+        known = before[1] if before and before[0]() is told else 0
+        gone = [key for key, (run, _) in self._counted.items() if run() is None]
+        for key in gone:
+            del self._counted[key]
+        self._counted[id(told)] = ref(told), len(told.request_usage_entries)
         return tuple(map(_usage, told.request_usage_entries[known:]))
 
     def _pop(self) -> Item | None:

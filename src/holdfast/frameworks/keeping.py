@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import Any
+from urllib.parse import quote
 
 from msgspec.structs import replace
 
@@ -28,8 +31,41 @@ FORMATS = {"anthropic": "anthropic", "google": "gemini", "openai": "openai-respo
 """How a provider is spoken to; every other one as OpenAI is in chats."""
 
 
+SAFE = "".join(chr(n) for n in range(0x20, 0x7F) if chr(n) != "%")
+"""What stands in the id of a session as it does in a framework's name; the rest becomes %XX."""
+
+REMEMBERED = 1_000
+"""Of so many sessions an adapter remembers what they hold; what it forgot, their keys know."""
+
+
+def own_name(name: str) -> str:
+    """The id of the session for a name of the framework's own; no two names have the same."""
+    return quote(name, safe=SAFE)
+
+
+class Known:
+    """Which messages are known to be in which sessions; shared among threads."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[str, set[str]] = OrderedDict()
+        self._lock = Lock()
+
+    def has(self, session: str, id: str) -> bool:
+        """Whether a message is known to be there."""
+        with self._lock:
+            return id in self._ids.get(session, ())
+
+    def add(self, session: str, id: str) -> None:
+        """A message is there."""
+        with self._lock:
+            self._ids.setdefault(session, set()).add(id)
+            self._ids.move_to_end(session)
+            while len(self._ids) > REMEMBERED:
+                self._ids.popitem(last=False)
+
+
 class Conversation:
-    """A session as an adapter uses it."""
+    """A session as an adapter uses it, for one call of a model."""
 
     def __init__(self, session: BlockingSession) -> None:
         self.session = session

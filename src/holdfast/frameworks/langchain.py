@@ -3,29 +3,35 @@
 Rule 1: what the agent's state holds is appended once, known by its message id; a checkpointer may
         tell the whole past each time, and where there is none Holdfast has it.
 Rule 2: the model sees the window in place of the state; the state itself is not changed.
+Rule 3: a thread has a session of its own, whoever else the agent serves; each model call opens it
+        for itself, so that calls under way at once share nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
+from holdfast.core.recall import recall_tools
 from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.doors import Holdfast
 from holdfast.errors import Misuse
 from holdfast.frameworks.keeping import (
     Conversation,
+    Known,
     keep,
     kept,
     medium,
-    recalling,
+    own_name,
     thought,
     words,
 )
 from holdfast.model import wire
 from holdfast.model.message import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.model.reply import Reply, Usage
-from holdfast.model.window import Block
+from holdfast.model.window import Block, Tool
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -39,6 +45,7 @@ try:
     )
     from langchain_core.tools import BaseTool, StructuredTool
     from langchain_core.utils.function_calling import convert_to_openai_tool
+    from langgraph.config import get_config
 except ImportError as absent:
     raise Misuse("this adapter needs LangChain 1.x; pip install langchain") from absent
 
@@ -46,22 +53,33 @@ NAME = "langchain"
 
 
 class HoldfastMiddleware(AgentMiddleware):
-    """Keeps what is said in a session of Holdfast, and shows the model its window."""
+    """Keeps what is said in sessions of Holdfast, and shows the model its window.
 
-    def __init__(self, session: BlockingSession) -> None:
+    Given a door, as `holdfast.open` makes it, each thread has the session of its `thread_id`, made
+    when it is first heard of; `made_with` is what `hf.session(…)` takes: model, policy, summariser
+    and so on. Given a session it serves that one, and refuses a second thread.
+    """
+
+    def __init__(self, memory: Holdfast | BlockingSession, **made_with: Any) -> None:
         super().__init__()
-        self._session = session
-        self._conversation = Conversation(session)
-        self._known: set[str] = set()
-        self.tools = [_tool(one, answer) for one, answer in recalling(session)]
+        if isinstance(memory, BlockingSession) and made_with:
+            raise Misuse(f"a session is as it was made; {', '.join(made_with)} go to hf.session(…)")
+        if not isinstance(cast("object", memory), (Holdfast, BlockingSession)):
+            raise Misuse("the middleware takes what holdfast.open(…) gives, or a session of it")
+        self._memory, self._made_with = memory, made_with
+        self._thread: str | None = None
+        """The thread that the one session serves."""
+        self._known = Known()
+        self.tools = [_tool(one, self._answer) for one in recall_tools()]
         """`recall` and `search_history`, which the agent gets with the middleware."""
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Show the model its window, and append what it answers."""
-        response = handler(request.override(messages=self._window(request)))
-        self._take(response.result)
+        conversation = Conversation(self.session())
+        response = handler(request.override(messages=self._window(conversation, request)))
+        self._take(conversation, response.result)
         return response
 
     async def awrap_model_call(
@@ -70,33 +88,68 @@ class HoldfastMiddleware(AgentMiddleware):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """The same, awaited."""
-        window = await asyncio.to_thread(self._window, request)
+        conversation = Conversation(await asyncio.to_thread(self.session))
+        window = await asyncio.to_thread(self._window, conversation, request)
         response = await handler(request.override(messages=window))
-        await asyncio.to_thread(self._take, response.result)
+        await asyncio.to_thread(self._take, conversation, response.result)
         return response
 
-    def messages(self) -> list[AnyMessage]:
-        """What the model would see now, as LangChain's own messages."""
-        return written(self._conversation.shown())
+    def session(self, thread_id: str = "") -> BlockingSession:
+        """The session of a thread; of the one that is being run, where none is named."""
+        thread = thread_id or _running()
+        if isinstance(self._memory, Holdfast):
+            if not thread:
+                raise Misuse(
+                    "name the thread, so that nobody gets another one's session: "
+                    "agent.invoke(…, {'configurable': {'thread_id': …}})"
+                )
+            return self._memory.session(own_name(thread), create=True, **self._made_with)
+        if thread and self._thread not in (None, thread):
+            raise Misuse(
+                f"this middleware was given one session, which serves the thread {self._thread!r}, "
+                f"and the thread {thread!r} is another; give it what holdfast.open(…) gives"
+            )
+        self._thread = thread or self._thread
+        return self._memory
 
-    def _window(self, request: ModelRequest[Any]) -> list[AnyMessage]:
-        self._take(request.messages)
+    def messages(self, thread_id: str = "") -> list[AnyMessage]:
+        """What the model would see now of a thread, as LangChain's own messages."""
+        return written(Conversation(self.session(thread_id)).shown())
+
+    def _answer(self, name: str, given: dict[str, Any]) -> str:
+        found = self.session().answer(ToolCall("recall", name, wire.encode(given).decode()))
+        return found.output if found else ""
+
+    def _window(self, conversation: Conversation, request: ModelRequest[Any]) -> list[AnyMessage]:
+        self._take(conversation, request.messages)
         tools = [convert_to_openai_tool(t) if isinstance(t, BaseTool) else t for t in request.tools]
         system = str(request.system_prompt or "")
-        return written(self._conversation.prepared(system, tools, _limit(request)))
+        return written(conversation.prepared(system, tools, _limit(request)))
 
-    def _take(self, told: Sequence[BaseMessage]) -> None:
+    def _take(self, conversation: Conversation, told: Sequence[BaseMessage]) -> None:
         """Append what is not known yet; told twice, a message is there once."""
+        session = conversation.session
         for message in told:
             id = message.id or ""
-            if id and id in self._known:
+            if id and self._known.has(session.id, id):
                 continue
             key = f"{NAME} {id}" if id else ""
             if isinstance(message, AIMessage):
-                self._conversation.answered(_reply(message), key=key)
+                conversation.answered(_reply(message), key=key)
             else:
-                self._session.append(read(message), key=key)
-            self._known.add(id)
+                session.append(read(message), key=key)
+            if id:
+                self._known.add(session.id, id)
+
+
+def _running() -> str:
+    """The thread that is being run, and whose part of it: a graph within a graph has its own."""
+    with suppress(RuntimeError):  # nothing is being run
+        told = get_config().get("configurable", {})
+        if (thread := told.get("thread_id")) not in (None, ""):
+            spaces = str(told.get("checkpoint_ns") or "").split("|")[:-1]  # the last is a node
+            return "|".join([str(thread), *(space.partition(":")[0] for space in spaces)])
+    return ""
 
 
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
@@ -212,9 +265,9 @@ def _said(block: Block) -> AIMessage:
     return AIMessage(content=words(block), tool_calls=asked)
 
 
-def _tool(one: Any, answer: Callable[[dict[str, Any]], str]) -> BaseTool:
+def _tool(one: Tool, answer: Callable[[str, dict[str, Any]], str]) -> BaseTool:
     return StructuredTool.from_function(
-        lambda **given: answer(given),
+        lambda **given: answer(one.name, given),
         name=one.name,
         description=one.description,
         args_schema=one.schema,

@@ -3,22 +3,26 @@
 Rule 1: what a run holds is appended once, known by what it is; a run may be given the past as its
         `message_history`, and where it is not Holdfast has it.
 Rule 2: the model sees the window in place of the history; the history of the run is not changed.
+Rule 3: runs share nothing but their session, and two conversations not even that.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.doors import Holdfast
 from holdfast.errors import Misuse
 from holdfast.frameworks.keeping import (
     Conversation,
+    Known,
     keep,
     kept,
     medium,
+    own_name,
     recalling,
     thought,
     words,
@@ -53,16 +57,64 @@ NAME = "pydantic-ai"
 
 
 class HoldfastHistory(AbstractCapability[Any]):
-    """Keeps what is said in a session of Holdfast, and shows the model its window."""
+    """Keeps what is said in sessions of Holdfast, and shows the model its window.
 
-    def __init__(self, session: BlockingSession) -> None:
-        self._session = session
-        self._conversation = Conversation(session)
-        self._known: set[str] = set()
+    Given a door, as `holdfast.open` makes it, each conversation has a session of its own: that of
+    the `conversation_id` of a run, or of what `name(ctx)` says, such as the user in `ctx.deps`.
+    `made_with` is what `hf.session(…)` takes. Given a session, every run goes on in that one: make
+    one capability for each user then.
+    """
+
+    def __init__(
+        self,
+        memory: Holdfast | BlockingSession,
+        name: Callable[[RunContext[Any]], str] | None = None,
+        **made_with: Any,
+    ) -> None:
+        if not isinstance(cast("object", memory), (Holdfast, BlockingSession)):
+            raise Misuse("the capability takes what holdfast.open(…) gives, or a session of it")
+        if isinstance(memory, BlockingSession) and (name or made_with):
+            raise Misuse("a session is as it was made; give what holdfast.open(…) gives instead")
+        self._memory, self._name, self._made_with = memory, name, made_with
+        self._known = Known()
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
         """It holds an open session, and is written into no file."""
+        return None
+
+    async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
+        """What serves one run: its session, and nothing of another run's."""
+        return _Run(await asyncio.to_thread(self._session, ctx), self._known)
+
+    def messages(self, conversation: str = "") -> list[ModelMessage]:
+        """What the model would see now of a conversation, as pydantic-ai's own messages."""
+        if isinstance(self._memory, BlockingSession):
+            return written(Conversation(self._memory).shown())
+        session = self._memory.session(own_name(conversation), create=True, **self._made_with)
+        return written(Conversation(session).shown())
+
+    def _session(self, ctx: RunContext[Any]) -> BlockingSession:
+        if isinstance(self._memory, BlockingSession):
+            return self._memory
+        name = self._name(ctx) if self._name else ctx.conversation_id
+        if not isinstance(name, str) or not name:
+            raise Misuse(
+                "name the conversation, so that nobody gets another one's session: "
+                "agent.run(…, conversation_id=…), or HoldfastHistory(hf, lambda ctx: …)"
+            )
+        return self._memory.session(own_name(name), create=True, **self._made_with)
+
+
+class _Run(AbstractCapability[Any]):
+    """One run in its session."""
+
+    def __init__(self, session: BlockingSession, known: Known) -> None:
+        self._session, self._known = session, known
+        self._conversation = Conversation(session)
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
         return None
 
     def get_toolset(self) -> FunctionToolset[Any]:
@@ -87,10 +139,6 @@ class HoldfastHistory(AbstractCapability[Any]):
         await asyncio.to_thread(self._take, [response])
         return response
 
-    def messages(self) -> list[ModelMessage]:
-        """What the model would see now, as pydantic-ai's own messages."""
-        return written(self._conversation.shown())
-
     def _window(self, asked: ModelRequestContext) -> list[ModelMessage]:
         self._take(asked.messages)
         given = asked.model_request_parameters
@@ -111,14 +159,14 @@ class HoldfastHistory(AbstractCapability[Any]):
         for message in told:
             dumped = ModelMessagesTypeAdapter.dump_json([_bare(message)])
             key = f"{NAME} {wire.digest(dumped).hex()}"
-            if key in self._known:
+            if self._known.has(self._session.id, key):
                 continue
             if isinstance(message, ModelResponse):
                 self._conversation.answered(_reply(message), key=key)
             else:
                 for place, one in enumerate(read(message)):
                     self._session.append(one, key=f"{key} {place}")
-            self._known.add(key)
+            self._known.add(self._session.id, key)
 
 
 def _bare(message: ModelMessage) -> ModelMessage:
