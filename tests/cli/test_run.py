@@ -145,7 +145,9 @@ def test_an_output_that_takes_nothing_is_told(tmp_path: Path) -> None:
             "   do: send it somewhere, be it to /dev/null\n"
         )
         assert not server.asked
-        full = subprocess.run(["sh", "-c", f"{told} >/dev/full"], stderr=subprocess.PIPE, **named)  # type: ignore[call-overload]
+        full = subprocess.run(
+            ["sh", "-c", f"{told} -q >/dev/full"], stderr=subprocess.PIPE, **named
+        )  # type: ignore[call-overload]
         assert full.returncode == 1
         assert full.stderr.decode() == (
             "error: not all could be written: No space left on device\n"

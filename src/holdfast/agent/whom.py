@@ -9,10 +9,17 @@ from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from holdfast.engine.doors import BlockingSession
-from holdfast.engine.plugins import catalogue, embedded, has_weights, provider
+from holdfast.engine.plugins import (
+    catalogue,
+    embedded,
+    has_weights,
+    provider,
+    served_models,
+    shown,
+)
 from holdfast.engine.settings import settings
 from holdfast.engine.threaded import drive
-from holdfast.errors import Denied
+from holdfast.errors import Denied, ProviderError
 from holdfast.model.limits import Limits
 from holdfast.ports import Flow, Provider
 
@@ -31,6 +38,11 @@ USUAL: Final = {
 }
 """The model that is taken where none is named, by the key that is there."""
 
+_SILENT: Final = re.compile(
+    r"embed|rerank|whisper|transcri|tts|speech|moderation|dall-e|image|clip|bge-", re.IGNORECASE
+)
+"""Models that servers list too, and that do not talk."""
+
 _CHAT_ONLY: Final = re.compile(r"audio|search-preview")
 """Models of OpenAI's own that the Responses API does not have."""
 
@@ -47,6 +59,9 @@ class Whom(NamedTuple):
 
     weights: str = ""
     """A file of weights, for a model on this machine."""
+
+    why: str = ""
+    """How it was chosen, where nobody has named it and there was a choice."""
 
     def open(self, loading: Callable[[float], None] = lambda _: None) -> Provider:
         """The provider itself; its key and address are those its own SDK would use.
@@ -85,7 +100,9 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
     """Whom to talk to; Denied, with what to do, where there is no key."""
     env = os.environ if environ is None else environ
     if not model:
-        model = _usual(env)
+        model = env.get("HOLDFAST_MODEL", "").strip() or _usual(env)
+    if not model:
+        return _served(env)
     if model.endswith(".gguf"):
         return Whom(model, "embedded", "openai-chat", model)
     if model == SMALL:
@@ -121,9 +138,10 @@ def led(session: BlockingSession) -> str:
 
 
 def _usual(env: Mapping[str, str]) -> str:
-    if named := env.get("HOLDFAST_MODEL", "").strip():
-        return named
+    """The model of the first provider that there is a key for; empty for a server's own."""
     for name, keys in KEYS.items():
+        if name == "openai" and compatible(env):
+            return ""
         if any(env.get(key) for key in keys):
             return USUAL[name]
     if has_weights():
@@ -133,6 +151,29 @@ def _usual(env: Mapping[str, str]) -> str:
         "GEMINI_API_KEY, name a server on this machine with OPENAI_BASE_URL and its model with "
         "-m, or fetch a small model with `holdfast models pull`"
     )
+
+
+def _served(env: Mapping[str, str]) -> Whom:
+    """Whom to talk to at OPENAI_BASE_URL, which says itself what it has.
+
+    That is its only model; of several the usual one if it is there, else the first that talks.
+    """
+    url = env["OPENAI_BASE_URL"].strip()
+    at = shown(url)
+    try:
+        names = served_models(url, env.get("OPENAI_API_KEY", "").strip())
+    except ProviderError as failed:
+        raise Denied(
+            f"no model is named, and the server at OPENAI_BASE_URL ({at}) does not say which it "
+            f"has: {failed}; see that it runs, or name its model with -m"
+        ) from failed
+    talking = [name for name in names if not _SILENT.search(name)] or list(names)
+    if not talking:
+        raise Denied(f"the server at {at} has no model; load one there, or name one with -m")
+    model = USUAL["openai"] if USUAL["openai"] in talking else talking[0]
+    how = "the only model" if len(names) == 1 else f"one of the {len(names)} models"
+    why = f"{model} is {how} that {at} has; -m NAME takes another"
+    return Whom(model, "openai", _wire(model, env), why=why)
 
 
 def compatible(env: Mapping[str, str]) -> bool:

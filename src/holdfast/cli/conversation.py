@@ -58,8 +58,14 @@ class Conversation:
         self._script: Script | None = None
 
     def take(self, session: BlockingSession, whom: Whom) -> None:
-        """Go on in a session, with a model."""
-        self.agent = self._make(session, self._provider(whom), whom.model)
+        """Go on in a session, with a model; one that is left with nothing in it is not kept."""
+        provider = self._provider(whom)
+        self._leave()
+        self.agent = self._make(session, provider, whom.model)
+
+    def _leave(self) -> None:
+        if hasattr(self, "agent"):
+            self.opener.left(self.agent.session.info)
 
     def speak_to(self, whom: Whom) -> None:
         """Go on with another model, and all else as it is."""
@@ -78,13 +84,17 @@ class Conversation:
                 opened = whom.open(lambda seconds: self.screen.busy(loading(whom.model, seconds)))
             finally:
                 self.screen.rest()
-            self.close()
+            self._let_go()
             self._open = (whom, opened)
         self.whom, self._used = whom, ""
         return self._open[1]
 
     def close(self) -> None:
-        """Let go of the provider."""
+        """Let go of the provider, and of a session in which nothing was said."""
+        self._let_go()
+        self._leave()
+
+    def _let_go(self) -> None:
         if self._open is not None:
             self._open[1].close()
             self._open = None
@@ -138,6 +148,8 @@ class Conversation:
     def _greet(self, loaded: bool) -> None:
         session, here = self.agent.session, self.agent.toolbox.root.path
         self.screen.say(f"holdfast · {self.whom.model} · {here}", "bold")
+        if self.whom.why:
+            self.screen.say(self.whom.why, "dim")
         if self.whom.provider == "embedded":
             self.screen.say(_SMALL, "dim")
         if loaded:

@@ -58,6 +58,7 @@ class Opener:
         self._caps = caps
         self.hooks: Hooks | None = None
         """Of the session that was opened last."""
+        self._made: set[str] = set()
 
     def new(self, model: str, policy: str = "holdfast", directory: str = "") -> BlockingSession:
         """A session that has not begun."""
@@ -66,7 +67,12 @@ class Opener:
             model=model, directory=where, policy=policy, summariser=self._voice,
             hooks=[self._watching(where)], on_conflict=self._on_conflict,
         )  # fmt: skip
+        self._made.add(made.id)
         return made.capped(**self._caps)
+
+    def left(self, session: Session) -> bool:
+        """A session is left: where it was made here and nothing was said, none is kept."""
+        return session.id in self._made and not session.head and self._hf.discard(session.id)
 
     def begun(
         self, resumed: BlockingSession | None, model: str, policy: str, *, fork: bool
@@ -100,7 +106,7 @@ class Opener:
 
         here = _project() if name == HERE else None
         found = self._hf.sessions(project=here, limit=50)
-        whole = next((one for one in found if not is_subtask(one)), None)
+        whole = next((one for one in found if one.head and not is_subtask(one)), None)
         if whole is None and here:
             raise Misuse(
                 f"no session has worked in {here} yet; -r SESSION goes on with one from elsewhere "
@@ -117,10 +123,12 @@ def _project() -> str:
 
 def how_to_go_on(hf: Holdfast, session: Session) -> str:
     """How to go on with a session: by its name, unless it is the only one here."""
+    if not session.head:
+        return "nothing was said, so there is no session to go on with"
     from holdfast.agent.subtask import is_subtask
 
     found = hf.sessions(project=_project(), limit=50)
-    here = [one.id for one in found if not is_subtask(one)]
+    here = [one.id for one in found if one.head and not is_subtask(one)]
     if here == [session.id]:
         return f"session {session.id} · holdfast chat -c goes on"
     return f"holdfast chat --resume {session.id} goes on"

@@ -64,6 +64,8 @@ def run(
         with unbegun(as_json=as_json):
             chosen = whom(model or (led(resumed) if resumed else ""))
             check_key(chosen)
+            if chosen.why:
+                progress.line(chosen.why, "dim", whole=True)
             provider = chosen.open(lambda seconds: progress.loading(chosen.model, seconds))
         with closing(provider):
             session = opener.begun(resumed, chosen.model, policy, fork=fork)

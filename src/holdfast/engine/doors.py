@@ -128,6 +128,10 @@ class Holdfast:
         """The sessions that begin with a part of this one."""
         return drive(self.engine.forks(session))
 
+    def discard(self, id: str) -> bool:
+        """Let a session go in which nothing was said; False where it holds anything."""
+        return drive(self.engine.discard(id))
+
     def erase(self, id: str) -> Erased:
         """Erase a session for good; forks of it keep what they share with it."""
         return drive(self.engine.erase(id))

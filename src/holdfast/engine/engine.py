@@ -245,6 +245,10 @@ class Engine:
         """The sessions that begin with a part of this one."""
         return tuple([one async for one in self.every_session() if one.parent == session.id])
 
+    async def discard(self, id: str) -> bool:
+        """Let a session go in which nothing was said; False where it holds anything."""
+        return await self.store.sessions.discard(id)
+
     async def erase(self, id: str) -> Erased:
         """Erase a session for good; forks of it keep what they share with it."""
         return await self.store.sessions.erase((await self.resolve(id)).id)

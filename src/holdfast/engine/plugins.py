@@ -177,6 +177,19 @@ def embedded(
     return provider("openai", "openai-chat", key=served.key, url=served.url), served
 
 
+def shown(url: str) -> str:
+    """An address as it may be told: without what may be secret in it."""
+    return str(_load("holdfast.providers.addresses:shown")(url))
+
+
+def served_models(url: str, key: str = "") -> tuple[str, ...]:
+    """The models that a server like OpenAI's says it has, in its own order."""
+    from holdfast.engine.threaded import drive
+
+    find = _load("holdfast.providers.served:served")
+    return cast("tuple[str, ...]", drive(find(url, key, settings().providers.plain_http)))
+
+
 def has_weights() -> bool:
     """Whether the model that comes with us has been fetched."""
     return bool(_load("holdfast.providers.weights:there")())

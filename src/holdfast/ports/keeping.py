@@ -96,6 +96,10 @@ class Sessions(Protocol):
         """Those that waited for a session become its forks, where it holds the same entries."""
         ...
 
+    async def discard(self, id: str) -> bool:
+        """Remove a session that holds nothing and that nothing belongs to; whether that was so."""
+        ...
+
     async def erase(self, id: str) -> Erased:
         """Really erase it; forks that share its beginning get their own copy first."""
         ...

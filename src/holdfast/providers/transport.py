@@ -111,9 +111,16 @@ class HttpTransport:
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """Send it, and take the answer; a ProviderError says what to do where that fails."""
+        return self._answer("POST", path, body, headers)
+
+    async def fetch(self, path: str) -> bytes:
+        """What is at a path; a ProviderError says what to do where that fails."""
+        return self._answer("GET", path, b"", {})
+
+    def _answer(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         client = self._ready()
         with self._mapped():
-            answer = self._send(client, path, body, headers)
+            answer = self._send(client, method, path, body, headers)
         if answer[0] == 200:
             return answer[1]
         raise self._failure(path, *answer)
@@ -176,10 +183,10 @@ class HttpTransport:
         }
 
     def _send(
-        self, client: Client, path: str, body: bytes, headers: Mapping[str, str]
+        self, client: Client, method: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes, Mapping[str, str]]:
         told = self._told(headers)
-        with client.stream("POST", self._at(path), content=body, headers=told) as answer:
+        with client.stream(method, self._at(path), content=body, headers=told) as answer:
             self._note(answer.headers)
             return answer.status_code, self._read(answer), answer.headers
 

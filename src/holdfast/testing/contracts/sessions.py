@@ -35,6 +35,23 @@ class SessionContract(Contract):
         assert (made.head, made.last_message, made.last_marker, made.compacted) == (0, 0, 0, 0)
         assert append(store, made.id, "a")[0].seq == 1
 
+    def test_only_a_session_that_holds_nothing_is_discarded(self, store: Store) -> None:
+        empty, said, forked = start(store), start(store), start(store)
+        append(store, said, "a")
+        fork = drive(store.sessions.create(session(parent=forked, fork=0)))
+        assert not drive(store.sessions.discard(said))
+        assert not drive(store.sessions.discard(forked))
+        assert not drive(store.sessions.discard("no such session"))
+        assert drive(store.sessions.discard(empty))
+        assert not drive(store.sessions.discard(empty))
+        with pytest.raises(Unknown):
+            drive(store.sessions.session(empty))
+        left = {one.id for one in drive(store.sessions.list(Page()))}
+        assert left == {said, forked, fork.id}
+        again = start(store)
+        assert append(store, again, "b")[0].seq == 1
+        assert drive(store.care.examine()) == ()
+
     def test_an_id_cannot_be_used_twice(self, store: Store) -> None:
         id = start(store, title="first")
         append(store, id, "a")
