@@ -33,10 +33,11 @@ def agent(
 
     `seen` says who looks on and who is asked: `onlooker`, `ask` and `hooks` of an Agent.
     """
-    directory, project = workplace(session.info), session.info.project
+    directory = workplace(session.info)
+    # Rules are for the project that the work is in, whatever an imported session says it is.
+    project = str(project_root(directory))
     tell: Onlooker = seen.get("onlooker", lambda _: None)
     if session.info.directory not in ("", directory):
-        project = str(project_root(directory))  # what was allowed there is not allowed here
         words = f"{session.info.directory} is not on this machine; the work goes on in {directory}"
         tell(Happening(kind="warning", words=words))
 

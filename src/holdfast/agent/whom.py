@@ -19,7 +19,7 @@ from holdfast.engine.plugins import (
 )
 from holdfast.engine.settings import settings
 from holdfast.engine.threaded import drive
-from holdfast.errors import Denied, ProviderError
+from holdfast.errors import Denied, Misuse, ProviderError
 from holdfast.model.limits import Limits
 from holdfast.ports import Flow, Provider
 
@@ -134,7 +134,10 @@ def led(session: BlockingSession) -> str:
     """The model that goes on with a session: who was asked for last, else who has led it."""
     from holdfast.engine.surround import in_use
 
-    return drive(in_use(session.store.log, session.view()))
+    model = drive(in_use(session.store.log, session.view()))
+    if model.endswith(".gguf"):  # a session may be imported: no file is loaded on its word
+        raise Misuse(f"this session was led by the file {model}; name it with -m to go on with it")
+    return model
 
 
 def _usual(env: Mapping[str, str]) -> str:

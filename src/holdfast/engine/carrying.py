@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.core.count import weigh_body
@@ -23,6 +24,8 @@ from holdfast.engine import load
 from holdfast.engine.identity import session_id
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.prints import of_entry
+from holdfast.engine.settings import is_installed
+from holdfast.engine.surround import Given
 from holdfast.errors import Corrupt, Misuse
 from holdfast.model import wire
 from holdfast.model.brought import Brought
@@ -33,9 +36,11 @@ from holdfast.model.log import (
     Entry,
     Folded,
     Notes,
+    Pin,
     Records,
     Session,
     Summary,
+    Switch,
     moved_on,
 )
 from holdfast.model.origin import Imported
@@ -43,6 +48,7 @@ from holdfast.model.portable import PortableSession
 from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, clip
 from holdfast.model.store import Expect
+from holdfast.model.told import Problem
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -54,6 +60,15 @@ CALLS = 500
 
 WORK = 20_000_000
 """How many markers may be folded, again and again, before a file is refused."""
+
+DEFAULT = "holdfast"
+"""The policy of a session whose own is not known here."""
+
+UNKNOWN_POLICY = (
+    "names the policy {!r}, which is not installed here: the default is in force; choose another "
+    "with `holdfast policy set`"
+)
+UNREAD_PIN = "The file {!r} was pinned where this was written; here it is read once you pin it."
 
 LONGEST = 200
 """More letters than the id of any session has."""
@@ -73,17 +88,31 @@ class Carrying:
         self._told = told
         self._entries = checked(told)
         self._work = 0
+        self._problems: list[Problem] = []
 
     async def run(self) -> str:
         """Write what is new."""
-        wanted = replace(self._told.session, head=0, last_message=0, last_marker=0, compacted=0)
+        info = self._told.session
+        wanted = replace(
+            info, head=0, last_message=0, last_marker=0, compacted=0,
+            policy=self._policy(info.policy),
+        )  # fmt: skip
         known, same = await self._place(wanted)
         new = self._entries[same:]
         if new:
             known = await self._append(known, new)
         await self._record(known)
         await self._join(known)
+        for problem in dict.fromkeys(self._problems):
+            self._report.note(problem)
         return known.id
+
+    def _policy(self, name: str) -> str:
+        """A policy that a file names, if it is installed: none is read from where a file says."""
+        if is_installed(self._engine.catalogue, name):
+            return name
+        self._problems.append(Problem(UNKNOWN_POLICY.format(name), severity="notice"))
+        return DEFAULT
 
     async def _join(self, known: Session) -> None:
         """Share what is the same, whichever of two was here first."""
@@ -135,7 +164,8 @@ class Carrying:
         async for page in load.pages(self._store.log, known.id, spans, bare=False):
             for entry in page:
                 told = self._entries[same]
-                if not alike(entry, replace(told, body=self._clean(told.body))):
+                ways = (self._clean(told.body), self._inert(self._clean(told.body)))
+                if not any(alike(entry, replace(told, body=body)) for body in ways):
                     return same
                 same += 1
         return same
@@ -171,7 +201,7 @@ class Carrying:
         return fold(before)
 
     def _draft(self, entry: Entry, state: Folded | None) -> Draft:
-        body = self._clean(entry.body)
+        body = self._inert(self._clean(entry.body))
         if isinstance(body, Summary):
             body = replace(body, folded=state or Folded(), facts=_facts(body.facts))
         fits = len(entry.counts) == len(getattr(body, "parts", ()))
@@ -193,17 +223,39 @@ class Carrying:
         secrets = self._engine.secrets
         return redacted(sound(body), secrets) if secrets else sound(body)
 
+    def _inert(self, body: Body) -> Body:
+        """A marker that does not act on this machine: whoever wrote the file is not its user."""
+        if isinstance(body, Pin) and body.path:
+            self._problems.append(Problem(UNREAD_PIN.format(body.path), severity="notice"))
+            return Pin(seq=body.seq, fact=body.fact or UNREAD_PIN.format(body.path))
+        if isinstance(body, Switch) and body.policy:
+            return replace(body, policy=self._policy(body.policy))
+        return body
+
+    def _given(self, data: bytes) -> bytes:
+        """What a call was given, with no policy in it that is not installed."""
+        try:
+            given = wire.decode(data, Given)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return data
+        if not given.policy or is_installed(self._engine.catalogue, given.policy):
+            return data
+        return wire.encode(replace(given, policy=self._policy(given.policy)))
+
     async def _record(self, known: Session) -> None:
         """Its calls, with what they were given; told again, they are the same rows.
 
         Calls of a session that it shares its beginning with stay there.
         """
         shared = await self._shared_calls(known)
+        kept: dict[str, str] = {}
+        for hash, data in self._told.given.items():
+            kept[hash] = await self._store.calls.keep(known.id, self._given(data))
         calls = [
-            replace(call, session=known.id) for call in self._told.calls if call.id not in shared
+            replace(call, session=known.id, given=kept.get(call.given, call.given))
+            for call in self._told.calls
+            if call.id not in shared
         ]
-        for data in self._told.given.values():
-            await self._store.calls.keep(known.id, data)
         for at in range(0, len(calls), CALLS):
             brought = Brought(session=known.id, calls=tuple(calls[at : at + CALLS]))
             self._report.calls += sum(await self._store.imports.bring(brought))

@@ -26,7 +26,7 @@ from holdfast.files import Root
 from holdfast.model.brought import Brought
 from holdfast.model.brought import Source as Whole
 from holdfast.model.log import Session
-from holdfast.model.origin import MOST_PROBLEMS, Imported, Origin
+from holdfast.model.origin import Imported, Origin
 from holdfast.model.told import (
     Begun,
     Called,
@@ -288,7 +288,5 @@ def _ended(report: Imported) -> Imported:
 
 
 def trouble(report: Imported, problem: Problem) -> Imported:
-    report.troubles += 1
-    if len(report.problems) < MOST_PROBLEMS:
-        report.problems = (*report.problems, problem)
+    report.note(problem)
     return report

@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.core.nearest import nearest
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import HoldfastError, Misuse, Unknown
 from holdfast.files import config_home, data_home
 from holdfast.model.caps import Caps
+from holdfast.ports import Catalogue
 
 KEYS = (
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY",
@@ -98,6 +99,17 @@ def _secret(name: str, value: str) -> list[str]:
 def policy_name(named: str) -> str:
     """A policy as a session remembers it: a file in full, since it is opened from anywhere."""
     return str(Path(named).absolute()) if named.endswith(".toml") else named
+
+
+def is_installed(catalogue: Catalogue, name: str) -> bool:
+    """Whether a policy is known by a plain name, so that no file elsewhere is opened for it."""
+    if not name.replace("-", "").replace("_", "").replace("@", "").isalnum():
+        return False  # what could be a path
+    try:
+        catalogue.policy(name)
+    except HoldfastError:
+        return False
+    return True
 
 
 def default_store(environ: Mapping[str, str] | None = None) -> Path:

@@ -68,3 +68,9 @@ class Imported(Struct, omit_defaults=True, kw_only=True):
         self.entries += len(drafts)
         self.messages += sum(isinstance(draft.body, Message) for draft in drafts)
         self.compactions += sum(isinstance(draft.body, Summary) for draft in drafts)
+
+    def note(self, problem: Problem) -> None:
+        """Keep what is wrong with it, or only count it where there is too much."""
+        self.troubles += 1
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems = (*self.problems, problem)
