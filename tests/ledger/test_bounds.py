@@ -183,3 +183,24 @@ def test_an_old_store_is_read_in_slices_and_meanwhile_tells_of_the_newest() -> N
             assert opened.behind == bool(known.since)
         assert known == ledger(read_all(store, id))
     assert shares == [91, 91, 91, 91, 0, 0]
+
+
+@given(st.integers(1, 60), st.integers(100, 3_000))
+def test_snapshots_stay_near_whatever_a_rewind_goes_back_to(many: int, step: int) -> None:
+    places: list[int] = []
+    for newest in range(step, many * step + 1, step):
+        gone = ledgers.superfluous(places, newest)
+        places = [place for place in places if place not in gone] + [newest]
+    newest = places[-1]
+    for target in range(0, newest, step):
+        base = max((place for place in places if place <= target), default=0)
+        assert target - base <= max((newest - target) // 2, 2 * step)
+    assert len(places) <= 50
+
+
+def test_a_million_entries_have_few_snapshots() -> None:
+    places: list[int] = []
+    for newest in range(2_048, 1_000_000, 2_048):
+        gone = ledgers.superfluous(places, newest)
+        places = [place for place in places if place not in gone] + [newest]
+    assert len(places) <= 50

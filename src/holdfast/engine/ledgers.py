@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 
 from msgspec import Struct, field
 
@@ -95,7 +96,7 @@ class Ledgers:
         self._secrets = secrets
         self._session = ""
         self._state = State()
-        self._part = Ledger()
+        self._part = ("", Ledger())
         self.behind = False
         """Whether more is to be read than one window may wait for."""
 
@@ -114,9 +115,9 @@ class Ledgers:
         if not self.behind:
             return (await self._read_on(session, state, upto)).ledger
         await self._read_on(session, state, state.ledger.seq + SLICE)
-        if self._part.seq != upto:
-            self._part = await self._newest(session, upto)
-        return self._part
+        if self._part[0] != session or self._part[1].seq != upto:
+            self._part = session, await self._newest(session, upto)
+        return self._part[1]
 
     async def catch_up(self, session: str, upto: int, limit: int = SLICE) -> int:
         """Read on by so many entries, and freeze what is known; how many are left."""
@@ -128,7 +129,8 @@ class Ledgers:
 
     async def digest(self, session: str, upto: int) -> Digest:
         """What an extract is made from, as far as it was read."""
-        await self.near(session, upto)
+        if self._session != session or self._state.digest.seq < upto:
+            await self.near(session, upto)
         return self._state.digest
 
     async def _newest(self, session: str, upto: int) -> Ledger:
@@ -220,9 +222,13 @@ class Ledgers:
 
 def superfluous(places: Sequence[int], newest: int) -> tuple[int, ...]:
     """Which snapshots may go: the older they are, the farther apart are those that stay."""
-    last = newest // INTERVAL
-    gaps = ((place, place // INTERVAL) for place in places)
-    return tuple(place for place, n in gaps if (n & -n) * 4 < last - n)
+    gone, before = list[int](), 0
+    for place, after in pairwise((*places, newest)):
+        if after - before <= (newest - place) // 4:
+            gone.append(place)
+        else:
+            before = place
+    return tuple(gone)
 
 
 def _upto(entry: Entry) -> int:

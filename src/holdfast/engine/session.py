@@ -110,7 +110,7 @@ class OpenSession(Purse):
         """The exact facts of it, at any entry."""
         return ledgers.Ledgers(self.store, self.secrets)
 
-    async def gather(self) -> None:
+    async def _gather(self) -> None:
         """Gather the facts of what was appended, a slice of it at most."""
         await self.ledgers.catch_up(self.id, self.info.head)
 

@@ -163,9 +163,9 @@ class Writer:
         if stretch > self._stretch:
             self._stretch = stretch
             with suppress(StoreError):  # they are gathered again when they are needed
-                await self.gather()
+                await self._gather()
 
-    async def gather(self) -> None:
+    async def _gather(self) -> None:
         """Gather the facts of what was appended, so that a later window need not."""
 
     async def append_all(self, bodies: Sequence[Body], *, key: str = "") -> tuple[Entry, ...]:
