@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import anthropic
 
@@ -18,7 +19,7 @@ SHELL = {
 }
 
 
-def run(call) -> str:
+def run(call: holdfast.ToolCall) -> str:
     command = call.fields.get("command")
     if call.name != "shell" or not isinstance(command, str):
         return f"There is no tool {call.name} that takes this; there is shell, with a command."
@@ -27,20 +28,20 @@ def run(call) -> str:
 
 
 def main(task: str, store: str, client: anthropic.Anthropic, resume: str = "") -> str:
-    def summarise(question):
+    def summarise(question: holdfast.Question) -> Any:
         return client.messages.create(**question.request("anthropic"))
 
     with holdfast.open(store) as hf:
-        new = {} if resume else {"model": "claude-sonnet-4-6"}
-        s = hf.session(resume, summariser=summarise, **new)
+        model = "" if resume else "claude-sonnet-4-6"
+        s = hf.session(resume, model=model, summariser=summarise)
         s.user(task)
         while True:
             window = s.window(system="Be brief.", tools=[SHELL, *holdfast.recall_tools()])
             reply = s.reply(client.messages.create(**window.request("anthropic")))
-            if not reply.body.calls:
+            if not reply.calls:
                 print(f"[session {s.id}, ${s.cost:.4f} so far]", file=sys.stderr)
-                return reply.body.text
-            for call in reply.body.calls:
+                return reply.text
+            for call in reply.calls:
                 known = s.answer(call)  # recall and search_history answer themselves
                 output = known.output if known else run(call)
                 s.tool_result(call.id, output, name=call.name)

@@ -36,5 +36,5 @@ def main(task: str, store: str, model: BaseChatModel, resume: str = "") -> str:
 if __name__ == "__main__":  # a task, and the session it goes on with
     if len(sys.argv) < 2:
         sys.exit(f"What is to be done? Use: python {sys.argv[0]} TASK [SESSION]")
-    chosen = ChatAnthropic(model="claude-sonnet-4-6")
+    chosen = ChatAnthropic(model_name="claude-sonnet-4-6", timeout=None, stop=None)
     print(main(sys.argv[1], "agent.db", chosen, *sys.argv[2:3]))

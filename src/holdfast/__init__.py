@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holdfast.core.recall import recall_tools as recall_tools
+    from holdfast.engine.asking import Question as Question
     from holdfast.engine.doors import AsyncHoldfast as AsyncHoldfast
     from holdfast.engine.doors import BlockingSession as BlockingSession
     from holdfast.engine.doors import Holdfast as Holdfast
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "holdfast.engine.doors": ("open", "open_async", "Holdfast", "AsyncHoldfast", "BlockingSession"),
     "holdfast.engine.session": ("OpenSession",),
+    "holdfast.engine.asking": ("Question",),
     "holdfast.core.recall": ("recall_tools",),
     "holdfast.errors": ("HoldfastError",),
     "holdfast.model.caps": ("Caps",),

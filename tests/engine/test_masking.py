@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from holdfast.engine.masking import Masked
+from holdfast.engine.threaded import drive
 from holdfast.model.reply import Delta
 
 KEY = "sk-sk-canary-0123"
@@ -13,9 +14,13 @@ KEY = "sk-sk-canary-0123"
 def shown(*deltas: Delta) -> list[Delta]:
     seen: list[Delta] = []
     masked = Masked(seen.append, (KEY, "another-key"))
-    for delta in deltas:
-        masked(delta)
-    masked.rest()
+
+    async def hear() -> None:
+        for delta in deltas:
+            await masked(delta)
+        await masked.rest()
+
+    drive(hear())
     return seen
 
 

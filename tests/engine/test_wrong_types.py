@@ -50,17 +50,14 @@ def test_every_annotation_of_both_doors_has_a_check() -> None:
     for door in DOORS:
         for name, method in methods(door):
             assert hasattr(method, "__wrapped__"), f"{door.__name__}.{name} checks nothing"
-            takes = Takes(inspect.unwrap(method))
-            if takes.options not in ("", "Any"):
-                assert set(fields_of(takes.options).values()) <= set(KINDS)
+            assert Takes(inspect.unwrap(method)).unchecked() == set()
 
 
 def test_an_annotation_without_a_check_is_noticed() -> None:
     def new(what: Any) -> None: ...
 
     new.__annotations__["what"] = "frozenset[Odd]"
-    with pytest.raises(TypeError, match="frozenset"):
-        Takes(new)
+    assert Takes(new).unchecked() == {"frozenset[Odd]"}
 
 
 BASE: dict[str, dict[str, Any]] = {
@@ -122,7 +119,7 @@ def fits(door: type, name: str, parameter: str, value: Any) -> bool:
     """Whether the check lets it pass: then the call may do what it is for."""
     takes = Takes(inspect.unwrap(getattr(door, name)))
     fields = fields_of(takes.options) if takes.options not in ("", "Any") else {}
-    kind = KINDS[{**fields, **takes.named}[parameter]]
+    kind = KINDS.get({**fields, **takes.named}[parameter])
     return kind is not None and kind.fits(value)
 
 

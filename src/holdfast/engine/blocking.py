@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from inspect import iscoroutinefunction
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.toolcalls import ToolState
 from holdfast.engine.arguments import checks_arguments
+from holdfast.engine.masking import Hear
 from holdfast.engine.session import OpenSession
 from holdfast.engine.threaded import drive, drive_all
 from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.ledger import Ledger, Report
-from holdfast.model.log import Body, Entry, Session
+from holdfast.model.log import Body, Entry, ReplyEntry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
-from holdfast.model.reply import Call, Delta
+from holdfast.model.reply import Call
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Provider, Store
@@ -212,25 +214,27 @@ class BlockingSession:
     def speak(
         self,
         provider: Provider,
-        hear: Callable[[Delta], None] | None = None,
+        hear: Hear | None = None,
         options: dict[str, Any] | None = None,
         **given: Unpack[Asking],
-    ) -> Entry:
+    ) -> ReplyEntry:
         """Prepare the window, send it to a provider, and append what comes back as it streams."""
+        _check_blocks(hear)
         return drive(self._inner.speak(provider, hear, options, **given))
 
     def reply(
         self,
         response: Any,
         *,
-        hear: Callable[[Delta], None] | None = None,
+        hear: Hear | None = None,
         format: str = "",
         key: str = "",
-    ) -> Entry:
+    ) -> ReplyEntry:
         """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
 
         `hear` is told of each piece of a stream; one that breaks off is kept as far as it came.
         """
+        _check_blocks(hear)
         if hasattr(response, "__aiter__") or hasattr(response, "__aenter__"):
             raise Misuse("this stream is awaited; use holdfast.open_async, or a client that blocks")
         return drive(self._inner.reply(response, hear=hear, format=format, key=key))
@@ -337,3 +341,9 @@ class BlockingSession:
     def archive(self, archived: bool = True) -> Session:
         """Put it away, or bring it back; nothing is deleted."""
         return drive(self._inner.archive(archived))
+
+
+def _check_blocks(hear: Hear | None) -> None:
+    """Refuse a listener that nobody would await."""
+    if iscoroutinefunction(hear) or iscoroutinefunction(vars(type(hear)).get("__call__")):
+        raise Misuse("this listener is awaited; use holdfast.open_async, or one that blocks")

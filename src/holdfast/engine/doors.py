@@ -8,7 +8,7 @@ adapter has one worker thread; a call once begun finishes there, whatever happen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -366,7 +366,7 @@ class open_async:
         self._endpoint, self._telemetry = endpoint, telemetry
         self._opened: AsyncHoldfast | None = None
 
-    def __await__(self) -> Any:
+    def __await__(self) -> Generator[Any, None, AsyncHoldfast]:
         return self._open().__await__()
 
     async def __aenter__(self) -> AsyncHoldfast:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,6 +14,7 @@ from holdfast.core.toolcalls import ToolState, tool_states
 from holdfast.engine import load
 from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.later import later
+from holdfast.engine.masking import Hear
 from holdfast.engine.nearby import seq_of
 from holdfast.engine.purse import Purse
 from holdfast.engine.settings import policy_name
@@ -22,10 +23,10 @@ from holdfast.engine.visible import Visible
 from holdfast.engine.writer import OnConflict
 from holdfast.errors import Unknown
 from holdfast.model.ledger import Effort, Ledger, Report
-from holdfast.model.log import Context, Entry, Rewind, Session, Switch
+from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, Session, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
-from holdfast.model.reply import Call, Delta, Reply
+from holdfast.model.reply import Call, Reply
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
@@ -146,13 +147,14 @@ class OpenSession(Purse):
         self,
         response: Any,
         *,
-        hear: Callable[[Delta], None] | None = None,
+        hear: Hear | None = None,
         format: str = "",
         key: str = "",
-    ) -> Entry:
+    ) -> ReplyEntry:
         """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
 
-        `hear` is told of each piece of a stream; one that breaks off is kept as far as it came.
+        `hear` is told of each piece of a stream, and awaited where it is a coroutine; a stream that
+        breaks off is kept as far as it came.
         A `Reply` that was read elsewhere is taken as it is.
         """
         if isinstance(response, Reply):
@@ -164,10 +166,10 @@ class OpenSession(Purse):
     async def speak(
         self,
         provider: Provider,
-        hear: Callable[[Delta], None] | None = None,
+        hear: Hear | None = None,
         options: dict[str, Any] | None = None,
         **given: Unpack[Asking],
-    ) -> Entry:
+    ) -> ReplyEntry:
         """Prepare the window, send it to a provider, and append what comes back as it streams."""
         return await speaking.speak(self, provider, hear, options, **given)
 

@@ -10,16 +10,15 @@ Rule 4: a reply that is nothing but the provider's own compaction is gone on fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.caps import dearest
 from holdfast.engine import caps
-from holdfast.engine.masking import Masked, nobody
+from holdfast.engine.masking import Hear, Masked, heard, nobody
 from holdfast.engine.plugins import codec
 from holdfast.engine.telling import Calling
 from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
-from holdfast.model.log import Entry
+from holdfast.model.log import ReplyEntry
 from holdfast.model.reply import Delta, Reply, Stop
 
 if TYPE_CHECKING:
@@ -32,17 +31,14 @@ TRIES = 5
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 
-Heard = Callable[[Delta], None]
-"""Told of each piece of a reply as it comes."""
-
 
 async def speak(
     session: OpenSession,
     provider: Provider,
-    hear: Heard | None = None,
+    hear: Hear | None = None,
     options: dict[str, Any] | None = None,
     **asking: Unpack[Asking],
-) -> Entry:
+) -> ReplyEntry:
     """Prepare the window, send it, and append what comes back."""
     entry, stop = await _answered(session, provider, hear, options or {}, asking)
     if stop == "compaction":
@@ -53,10 +49,10 @@ async def speak(
 async def _answered(
     session: OpenSession,
     provider: Provider,
-    hear: Heard | None,
+    hear: Hear | None,
     options: dict[str, Any],
     asking: Asking,
-) -> tuple[Entry, Stop]:
+) -> tuple[ReplyEntry, Stop]:
     window = await session.window(**asking)
     try:
         return await _held(session, provider, window, hear, options)
@@ -71,9 +67,9 @@ async def _held(
     session: OpenSession,
     provider: Provider,
     window: PreparedWindow,
-    hear: Heard | None,
+    hear: Hear | None,
     options: dict[str, Any],
-) -> tuple[Entry, Stop]:
+) -> tuple[ReplyEntry, Stop]:
     """The same with its prompt's price held, so that nothing beside it takes that of a cap."""
     profile, prompt = window.profile, window.count.most
     price = dearest(profile, prompt) or 0
@@ -86,9 +82,9 @@ async def _spoken(
     session: OpenSession,
     provider: Provider,
     window: PreparedWindow,
-    hear: Heard | None,
+    hear: Hear | None,
     options: dict[str, Any],
-) -> tuple[Entry, Stop]:
+) -> tuple[ReplyEntry, Stop]:
     request = window.request(provider.format, **{"stream": True, **options})
     calling = Calling(session, provider, window.profile.name)
     entry, reply, broken = await _heard(session, provider, request, hear, calling)
@@ -108,9 +104,9 @@ async def _heard(
     session: OpenSession,
     provider: Provider,
     request: dict[str, Any],
-    hear: Heard | None,
+    hear: Hear | None,
     calling: Calling,
-) -> tuple[Entry | None, Reply, ProviderError | None]:
+) -> tuple[ReplyEntry | None, Reply, ProviderError | None]:
     """What came of one request, recorded; no entry where not a word came."""
     try:
         flow = await _begun(session, provider, request, hear)
@@ -125,11 +121,11 @@ async def _heard(
         while data := await flow.read():
             calling.heard()
             for delta in decoder.feed(data):
-                told(delta)
-        told.rest()
+                await told(delta)
+        await told.rest()
     except ProviderError as failed:
         broken = failed  # what came until then is kept, as a reply that was cut short
-        told.rest()
+        await told.rest()
     finally:
         await flow.close()
         reply = decoder.close()
@@ -141,7 +137,7 @@ async def _heard(
 
 
 async def _begun(
-    session: OpenSession, provider: Provider, request: dict[str, Any], hear: Heard | None
+    session: OpenSession, provider: Provider, request: dict[str, Any], hear: Hear | None
 ) -> Flow:
     """Send it; what passes by itself is waited for."""
     wait = FIRST_PAUSE
@@ -155,7 +151,7 @@ async def _begun(
                 raise
             pause = wait if told is None else told
             if hear:
-                hear(Delta(waiting=pause))
+                await heard(hear, Delta(waiting=pause))
             if session.pause:
                 await session.pause(pause)
             wait = min(wait * 2, LONGEST_PAUSE)

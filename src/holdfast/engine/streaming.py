@@ -9,27 +9,24 @@ Rule 4: whoever looks on sees none of our keys.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from holdfast.engine.masking import Masked, nobody
+from holdfast.engine.masking import Hear, Masked, nobody
 from holdfast.engine.plugins import codec
 from holdfast.engine.replies import PARSED, body_of
 from holdfast.errors import Misuse, Unreachable
 from holdfast.model import wire
-from holdfast.model.log import Entry
+from holdfast.model.log import ReplyEntry
 from holdfast.model.reply import Delta, Reply
 from holdfast.ports import Decoder
 
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
-
-Hear = Callable[[Delta], None]
-"""Told of each piece of a reply as it comes."""
 
 
 def is_stream(response: Any) -> bool:
@@ -44,15 +41,15 @@ _COMES = ("__iter__", "__aiter__", "__enter__", "__aenter__")
 
 async def listen(
     session: OpenSession, stream: Any, hear: Hear | None, *, format: str = "", key: str = ""
-) -> Entry:
+) -> ReplyEntry:
     """Append what a stream brings: parts verbatim, usage and cost, in one go at its end."""
     heard, shown = Heard(format), Masked(hear or nobody, session.secrets)
     entry = None
     try:
         async for piece in pieces(stream):
             for delta in heard.take(piece):
-                shown(delta)
-        shown.rest()
+                await shown(delta)
+        await shown.rest()
     finally:
         reply = heard.close()
         if reply and (reply.message.parts or reply.stop != "aborted"):

@@ -29,7 +29,7 @@ from holdfast.errors import AssumedModel, Misuse
 from holdfast.files import config_home
 from holdfast.model import wire
 from holdfast.model.event import SessionBegan
-from holdfast.model.log import Entry, Repair
+from holdfast.model.log import Entry, Repair, ReplyEntry
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -200,7 +200,7 @@ class Turns:
         sent = replace(self._sent[format], started=self._session.now())
         self._sent = {**self._sent, format: sent}
 
-    async def reply(self, response: Any, *, format: str = "", key: str = "") -> Entry:
+    async def reply(self, response: Any, *, format: str = "", key: str = "") -> ReplyEntry:
         """Append what a provider answered: parts verbatim, usage and cost, in one go."""
         reply, found = read_reply(response, format)
         return await self.record(reply, found, key=key)
@@ -267,7 +267,7 @@ class Turns:
             self._repairs = ((session.id, session.info.last_marker), found)
         return self._repairs[1]
 
-    async def record(self, reply: Reply, format: str = "", *, key: str = "") -> Entry:
+    async def record(self, reply: Reply, format: str = "", *, key: str = "") -> ReplyEntry:
         """Append a decoded reply with its call; with a key, once however often it is told."""
         whole = reply.stop not in ("aborted", "error")
         session, sent = self._session, self._sent.get(format)
@@ -283,7 +283,7 @@ class Turns:
         entry = await session.put(draft, key=key, call=replace(call, entry=draft.id))
         if sent and entry.id == draft.id:  # a retry has been marked before
             await apply(session, sent, reply, entry)
-        return entry
+        return ReplyEntry.of(entry, usage=reply.usage, stop=reply.stop)
 
     async def failed(self, reply: Reply, format: str) -> None:
         """Keep the row of a call that brought no word: it may have been paid for all the same."""

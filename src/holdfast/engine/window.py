@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack, overload
 
 from msgspec.structs import replace
 
@@ -20,7 +20,15 @@ from holdfast.model import wire
 from holdfast.model.log import Folded
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.window import Block, Count, Options, Violation, Window
+from holdfast.model.window import (
+    Block,
+    Count,
+    Format,
+    Options,
+    RequestOptions,
+    Violation,
+    Window,
+)
 
 UNSTREAMED = {"anthropic": 21_333}
 """The longest reply that a provider's own SDK waits for when it is not streamed: ten minutes."""
@@ -85,6 +93,12 @@ class PreparedWindow:
     def blocks(self) -> tuple[Block, ...]:
         """Every block, with its source and the rule that kept it."""
         return self.window.blocks
+
+    @overload
+    def request(self, format: Format, **options: Unpack[RequestOptions]) -> dict[str, Any]: ...
+
+    @overload
+    def request(self, format: str, **options: Any) -> dict[str, Any]: ...
 
     def request(self, format: str, **options: Any) -> dict[str, Any]:
         """The request for a wire format, as the provider's own SDK takes it; always valid."""

@@ -56,7 +56,7 @@ class Writer:
     ) -> None:
         self._engine = engine
         self._session = session
-        self._on_conflict = on_conflict
+        self._on_conflict: OnConflict = on_conflict
         self.spent = spent
         self.pay = self._pay
         self.draft, self.put, self.at_once = self._draft, self._put, self._at_once

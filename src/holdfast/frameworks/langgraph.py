@@ -448,7 +448,7 @@ class HoldfastSaver(BaseCheckpointSaver[str]):
         named = {"thread_id": thread, "checkpoint_ns": put.space}
         return CheckpointTuple(
             config={"configurable": {**named, "checkpoint_id": put.id}},
-            checkpoint={**bare, "channel_values": values},
+            checkpoint=cast("Checkpoint", {**bare, "channel_values": values}),
             metadata=load(Ref(seq, 1, put.types[1])),
             parent_config=(
                 {"configurable": {**named, "checkpoint_id": put.parent}} if put.parent else None

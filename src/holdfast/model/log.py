@@ -8,13 +8,14 @@ Rule 3: `parent` is a label on imported entries; nothing is ordered or found by 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from holdfast.model.decision import Decision
-from holdfast.model.message import Message, Opaque, Part, Record
+from holdfast.model.message import Message, Opaque, Part, Record, ToolCall
+from holdfast.model.reply import Stop, Usage
 from holdfast.model.span import EVERYTHING, Spans
 
 Trigger = Literal["auto", "manual", "overflow", "resume", "switch", "idle", "server", "import"]
@@ -317,6 +318,40 @@ class Entry(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def is_message(self) -> bool:
         """Whether somebody said it; otherwise it is a marker."""
         return isinstance(self.body, Message)
+
+
+class ReplyEntry(Entry, frozen=True, omit_defaults=True, kw_only=True):
+    """The entry that a model's reply became, with what it used and why it ended."""
+
+    body: Message
+    usage: Usage = Usage()
+    stop: Stop = "end"
+
+    @classmethod
+    def of(cls, entry: Entry, *, usage: Usage, stop: Stop) -> ReplyEntry:
+        """The same entry, told of as a reply."""
+        return cls(**_fields(entry), usage=usage, stop=stop)
+
+    @property
+    def text(self) -> str:
+        """What it says, without calls and reasoning."""
+        return self.body.text
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tools it asks for."""
+        return self.body.calls
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same entry, however that was read."""
+        return isinstance(other, Entry) and _fields(self) == _fields(other)
+
+    def __hash__(self) -> int:
+        return hash(Entry(**_fields(self)))
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in Entry.__struct_fields__}
 
 
 class Head(Struct, frozen=True, omit_defaults=True, kw_only=True):

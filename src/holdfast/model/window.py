@@ -7,7 +7,7 @@ Rule 3: every number says how it is known, and how far it may be off.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from msgspec import Struct
 
@@ -193,6 +193,28 @@ class Options(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Context management to ask of the provider, in its own words."""
     extra: dict[str, Any] = {}
     """Further fields of the request, in the provider's own words; they win."""
+
+
+Format = Literal[
+    "anthropic", "openai", "openai-responses", "openai-chat", "google", "gemini"
+]  # fmt: skip
+"""The wire formats that come with Holdfast, by all their names; a plug-in may have others."""
+
+
+class RequestOptions(TypedDict, total=False):
+    """What `request` takes by name; what else a provider knows may be named besides, as it is."""
+
+    max_tokens: int
+    stream: bool
+    thinking: int | dict[str, Any] | None
+    effort: str
+    tool_choice: str | dict[str, Any]
+    parallel_tools: bool | None
+    cache: bool
+    cache_ttl: Literal["", "5m", "1h"]
+    cache_key: str
+    server_edits: dict[str, Any]
+    extra: dict[str, Any]
 
 
 class Violation(Struct, frozen=True, kw_only=True):
