@@ -7,9 +7,9 @@ A question is a window of its own, so that whoever answers it can send it as any
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from holdfast.core.budget import budget as allot
@@ -20,7 +20,7 @@ from holdfast.engine import caps
 from holdfast.engine.call_records import call_record, record_call
 from holdfast.engine.replies import read_reply
 from holdfast.engine.window import PreparedWindow
-from holdfast.errors import HoldfastError, Overflow
+from holdfast.errors import HoldfastError, Overflow, Refused
 from holdfast.model.log import Folded
 from holdfast.model.message import Role, Text, assistant
 from holdfast.model.policy import Policy
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 CAUSES = frozenset({"summary", "verify", "notes"})
 """Why maintenance calls are made; all of them are guarded together."""
+
+UPKEEP = {"notes": CAUSES}
+"""Whose costs bound a call: notes must not cost so much that no summary can be paid for."""
+
+SUMMARIES = frozenset({"summary", "verify"})
 
 FREE = 20_000_000
 """What maintenance may cost whatever the session has cost: two cents."""
@@ -59,11 +64,15 @@ class Question(PreparedWindow):
         tools: Sequence[Tool] = (),
         timeout: float = 0.0,
         effort: str = "",
+        like: Like | None = None,
     ) -> None:
+        """With `like` it is that request with one message more, so that its cache is read."""
         self.model = profile.name
         self.system, self.prompt = system, prompt
         self.cause = cause
+        most = min(most, profile.output_limit)
         self.max_tokens = most
+        self._like = like
         self.timeout, self.effort = timeout, effort
         blocks = (*before, *_blocks(system, prompt, bare=not before))
         tokens = sum(block.tokens for block in blocks)
@@ -73,12 +82,74 @@ class Question(PreparedWindow):
             budget=allot(profile, BudgetConfig(output_reserve=most)),
             tools=tuple(tools),
             tokens=Count(tokens=tokens),
+            breakpoints=like.breakpoints if like else (),
         )
         choice = "none" if tools else ""  # they are there only so that what was said can be read
         options = Options(max_tokens=most, effort=effort, tool_choice=choice, cache=bool(before))
         super().__init__(
             window, profile, folded=Folded(), head=0, estimated=tokens, options=options
         )
+
+    def _chosen(self, told: dict[str, Any], format: str = "") -> Options:
+        """The options of the request it is like, where it is written in the same format."""
+        if self._like and self._like.format in ("", format):
+            self._options = replace(self._like.options, max_tokens=self.max_tokens)
+        return super()._chosen(told, format)
+
+
+class Like(Struct, frozen=True, kw_only=True):
+    """The request that a question is put behind, and where its cache ends."""
+
+    format: str = ""
+    """Empty where none is known: any format then."""
+    options: Options = Options()
+    breakpoints: tuple[int, ...] = ()
+
+
+PREFIX = frozenset({
+    "betas", "cache_control", "cached_content", "config", "extra_headers", "include", "mcp_servers",
+    "metadata", "parallel_tool_calls", "prompt_cache_key", "prompt_cache_retention", "reasoning",
+    "reasoning_effort", "safety_identifier", "service_tier", "speed", "store", "thinking",
+    "thinking_config", "tool_choice", "tool_config", "user",
+})  # fmt: skip
+"""Fields of a request that a cache may depend on; others, such as the format of the answer, are of
+the turn alone."""
+
+FREELY = ("", "auto", "none")
+"""Choices of tools that let a model answer in words."""
+
+
+def like(call: Call | None, breakpoints: tuple[int, ...]) -> Like:
+    """What a question has of the newest request, so that it reads what that one has cached.
+
+    Anthropic drops the messages it has cached when the tool choice, the thinking or the effort of a
+    request is another one. A choice that forces a call is left: nobody could answer in words.
+    """
+    if call is None or not call.format:
+        return Like(breakpoints=breakpoints)
+    sent = convert(call.options, Options)
+    words = sent.tool_choice in FREELY if isinstance(sent.tool_choice, str) else False
+    extra = {name: value for name, value in sent.extra.items() if name in PREFIX}
+    config = extra.get("config")
+    if isinstance(config, dict):
+        kept = cast("dict[str, Any]", config)
+        extra["config"] = {name: value for name, value in kept.items() if name in PREFIX}
+    edits = [one for one in sent.server_edits.get("edits", ()) if not _compacts(one)]
+    return Like(
+        format=call.format,
+        options=replace(
+            sent,
+            stream=False,
+            tool_choice=sent.tool_choice if words else "none",
+            extra=extra,
+            server_edits={"edits": edits} if edits else {},
+        ),
+        breakpoints=breakpoints,
+    )
+
+
+def _compacts(edit: dict[str, Any]) -> bool:
+    return str(edit.get("type")).startswith("compact")
 
 
 def _blocks(system: str, prompt: str, *, bare: bool) -> list[Block]:
@@ -110,6 +181,10 @@ class Answer(Struct, frozen=True, kw_only=True):
     stop: Stop = "error"
     cost: int = 0
     overflow: bool = False
+    refused: bool = False
+    """Whether no request could be made of the question."""
+    called: bool = False
+    """Whether it asked for tools, which nobody answers."""
     error: str = ""
 
 
@@ -121,7 +196,7 @@ class Guard:
         self._breaker = policy.breaker
         self._spend = policy.spend
 
-    async def why_not(self) -> str:
+    async def why_not(self, cause: str = "summary") -> str:
         """Why no model is asked now; empty where one may be."""
         session = self._session
         calls = [
@@ -137,8 +212,9 @@ class Guard:
         if failed >= max(self._breaker, 1) and 0 <= session.now() - (calls[0].ended or 0) < COOLED:
             return f"the last {failed} maintenance calls failed"
         spent = await session.store.calls.spent(session.id, by=("cause",))
-        upkeep = sum(one.cost for one in spent if one.cause in CAUSES)
-        turns = sum(one.cost for one in spent) - upkeep
+        counted = UPKEEP.get(cause, SUMMARIES)
+        upkeep = sum(one.cost for one in spent if one.cause in counted)
+        turns = sum(one.cost for one in spent if one.cause not in CAUSES)
         most = FREE + int(turns * self._spend)
         if upkeep > most:
             return f"maintenance has cost {upkeep / 1e9:.4f} USD, and {most / 1e9:.4f} is the most"
@@ -173,10 +249,14 @@ async def _heard(
     except Exception as error:
         await _record(session, question, started, None, done=False)
         return Answer(
-            error=f"{type(error).__name__}: {_words(error)}"[:300], overflow=_is_long(error)
+            error=f"{type(error).__name__}: {_words(error)}"[:300],
+            overflow=_is_long(error),
+            refused=isinstance(error, Refused),
         )
-    heard = Answer(text=reply.message.text, stop=reply.stop)
-    done = reply.stop == "end" and (sound is None or sound(heard))
+    calls = reply.stop == "tools"
+    stop: Stop = "end" if calls else reply.stop  # words were asked for, so calls are not made
+    heard = Answer(text=reply.message.text, stop=stop, called=calls)
+    done = stop == "end" and (sound is None or sound(heard))
     return replace(heard, cost=await _record(session, question, started, reply, done=done))
 
 

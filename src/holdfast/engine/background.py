@@ -110,7 +110,7 @@ async def noted(climb: Climb) -> Entry | None:
 async def _written(scene: Scene, now: Situation, rule: Rule, flight: Flight) -> Entry | None:
     before = _notes(now)
     fresh = _fresh(now, before)
-    if not fresh or await Guard(scene.session, scene.policy).why_not():
+    if not fresh or await Guard(scene.session, scene.policy).why_not("notes"):
         return None
     text, cost = adopted(before.text) if before else empty(), 0
     profile = scene.session.catalogue.profile(scene.given.model)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.accept import CHECKED, answer, corrected, refusals
+from holdfast.core.cache import TOKENS, caches, is_cold
 from holdfast.core.count import MESSAGE, tool_text
 from holdfast.core.count import texts as texts_of
 from holdfast.core.estimate import BOUND, estimate
@@ -25,8 +26,9 @@ from holdfast.core.situation import Situation
 from holdfast.core.transcript import chunks, earlier, told
 from holdfast.core.truncate import Cap, shorten, shown
 from holdfast.engine import load
-from holdfast.engine.asking import Answer, Guard, Question, ask, room_for
+from holdfast.engine.asking import Answer, Guard, Like, Question, ask, like, room_for
 from holdfast.engine.flight import Flight
+from holdfast.engine.lately import newest_call
 from holdfast.failpoints import failpoint
 from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.log import Entry
@@ -34,7 +36,7 @@ from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
 from holdfast.model.profile import Profile
 from holdfast.model.span import Spans, clip, remaining, within, without
-from holdfast.model.window import Block
+from holdfast.model.window import Block, Window
 
 if TYPE_CHECKING:
     from holdfast.engine.scene import Scene
@@ -50,6 +52,13 @@ FRAME = 256
 
 FOCUS = 400
 """What somebody wants a summary to dwell on is told within so many tokens."""
+
+CONTINUING = (
+    "This message comes from the program that manages the conversation, not from the user. Do not "
+    "go on with the work, and call no tools: answer in words alone. What is called <conversation> "
+    "below is all that stands above."
+)
+"""What a question begins with where it is put behind the conversation."""
 
 SMALLEST = 256
 """A model that cannot be told so many tokens at once is not asked."""
@@ -81,6 +90,8 @@ class Summaries:
         self._plan = plan
         self._now = now
         self._flight = flight
+        self._told = False
+        """Whether the conversation is told rather than continued, since that brought only calls."""
         self._finer = 1
         """How many times smaller the pieces are, since a model said that they were too large."""
         self._guard = Guard(scene.session, scene.policy)
@@ -99,8 +110,11 @@ class Summaries:
                     self._plan.summary, self._plan.model = draft.text, profile.name
                     return
                 self._refuse(missing)
+                apart = draft.answer.called or draft.answer.refused
+                again = draft.answer.overflow or (apart and not self._told)
+                self._told |= apart
                 self._finer *= 2 if draft.answer.overflow else 1
-                if draft.answer.error and not draft.answer.overflow:
+                if draft.answer.error and not again:
                     break  # it is not there: asking it again at once is asking for nothing
 
     def _models(self) -> list[Profile]:
@@ -164,21 +178,47 @@ class Summaries:
     async def _continued(self, profile: Profile, prompt: str, most: int) -> Draft | None:
         """The conversation itself with the question behind it, where that fits its own model."""
         window = self._now.window
-        own = profile.name == self._scene.given.model
-        if self._rule.form != "conversation" or window is None or not own or self._finer > 1:
+        if window is None or not self._continues(profile):
             return None
+        if self._rule.form != "conversation":
+            prompt = f"{CONTINUING}\n\n{prompt}"
+        alike = await self._likeness(window)
+        thinking = alike.options.thinking if alike else None
+        thought = thinking if isinstance(thinking, int) else 0
         asked = ceil(estimate(prompt) * (1 + BOUND)) + FRAME + self._now.count.most
         left = profile.window - asked
         if left < most or asked > (profile.input_limit or profile.window):
             return None
-        before, length = window.blocks, min(left, most * ROOMY)
-        reply = await self._ask(profile, "", prompt, most, before=before, length=length)
+        before, length = window.blocks, min(left, most * ROOMY + thought)
+        reply = await self._ask(profile, "", prompt, most, before=before, length=length, like=alike)
         for _ in range(self._rule.tries if self._rule.failing == "drop" else 0):
             if reply.overflow:
                 before = without_oldest(before)
                 reply = await self._ask(profile, "", prompt, most, before=before, length=length)
         texts = [told(entry) for entry in self._now.entries]
         return Draft(text=answer(reply.text), answer=reply, covered="\n".join(texts)[-CHECKED:])
+
+    def _continues(self, profile: Profile) -> bool:
+        """Whether the question is put behind the conversation itself.
+
+        So it is where a policy says so, and where what is cached would otherwise not be read. What
+        somebody wants told of one stretch alone is told apart from the rest.
+        """
+        now = self._now
+        own = profile.name == self._scene.given.model
+        if not own or self._finer > 1 or self._told or now.since or now.upto:
+            return False
+        if self._rule.form == "conversation":
+            return True
+        warm = now.idle is not None and not is_cold(now.idle, profile)
+        return self._rule.shares_cache and warm and caches(profile.price(now.tokens) or TOKENS)
+
+    async def _likeness(self, window: Window) -> Like | None:
+        """What a question has of the newest request, where its policy shares the cache."""
+        if not self._rule.shares_cache:
+            return None
+        call = await newest_call(self._scene.session)
+        return like(call, window.breakpoints)
 
     async def _ask(
         self,
@@ -190,6 +230,7 @@ class Summaries:
         *,
         before: Sequence[Block] = (),
         length: int = 0,
+        like: Like | None = None,
     ) -> Answer:
         failpoint("compaction.asking")
         question = Question(
@@ -202,6 +243,7 @@ class Summaries:
             tools=self._now.window.tools if before and self._now.window else (),
             timeout=self._rule.timeout,
             effort=self._rule.effort,
+            like=like,
         )
         if not await self._fits(question):
             return Answer(error=f"{profile.name} cannot be asked so much at once", overflow=True)

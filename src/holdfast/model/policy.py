@@ -162,6 +162,10 @@ class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_un
     form: Literal["transcript", "headings", "conversation"] = "transcript"
     """What the summariser reads: one text, numbered or with `# USER` and `# ASSISTANT` as headings,
     or the conversation itself with a question behind it."""
+    shares_cache: bool = False
+    """Whether the question is the turn's own request with one message more: the same system prompt,
+    tools, tool choice, thinking and cache marks, so that what is cached is read. With any other
+    form than the conversation, only while it is cached."""
     models: tuple[Literal["weak", "main"], ...] = ("weak", "main")
     most: int = 4_000
     """The longest summary, in tokens."""
