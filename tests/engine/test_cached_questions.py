@@ -192,6 +192,8 @@ def played(
         }  # fmt: skip
 
     def summariser(question: Any) -> Any:
+        if question.cause == "notes":
+            return "none"
         made = reply(question.request("anthropic"), f"<summary>{SUMMARY}</summary>")
         used = made["usage"]
         billed.append(

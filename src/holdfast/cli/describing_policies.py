@@ -54,13 +54,21 @@ def rows(policy: Policy) -> list[tuple[str, str]]:
     """A policy as lines: what they are about, and what they say."""
     made = [("acts", _acts(policy)), ("counts", COUNTS[policy.counts_with])]
     made += [(name, _STEPS[type(rule)](rule)) for name, rule in steps(policy)]
-    made.append(("shed", "when all that is not enough, the oldest messages leave, with handles"))
+    made.append(("shed", _shed(policy)))
     made.append(("prompts", ", ".join(prompts(policy)) or "none: no model is asked"))
     made.append(("order", ", ".join(place.section for place in policy.layout)))
     if policy.layout_compacted:
         after = ", ".join(place.section for place in policy.layout_compacted)
         made.append(("", f"once compacted: {after}"))
     return made
+
+
+def _shed(policy: Policy) -> str:
+    if policy.makes_room:
+        return "when all that is not enough, the oldest messages leave, with handles"
+    if policy.asks_before_overlong:
+        return "nothing leaves by itself: what does not fit is sent if you agree"
+    return "nothing leaves by itself: what does not fit is told as over"
 
 
 def _acts(policy: Policy) -> str:
@@ -123,9 +131,9 @@ def _thinking(rule: Thinking) -> str:
 def _microcompact(rule: Microcompact) -> str:
     return _told([
         f"results of {', '.join(rule.tools)} are cleared, but for the newest {number(rule.keep)}",
-        f"after {number(rule.idle)} minutes of rest",
-        f"by editing the provider's cache above {number(rule.trigger)} tokens" if rule.edits
-        else "",
+        f"after {number(rule.idle)} minutes of rest" if rule.idle else "",
+        f"above {number(rule.trigger)} tokens, by the provider's cache editing where it has that"
+        if rule.edits else "",
     ])  # fmt: skip
 
 
@@ -150,13 +158,15 @@ def _notes(rule: Notes) -> str:
 
 
 def _summarise(rule: Summarise) -> str:
-    share = f" or {rule.share:.0%} of the room" if rule.share else ""
+    whole = "the slice for history" if rule.of == "history" else "the room"
+    share = f" or {rule.share:.0%} of {whole}" if rule.share else ""
     return _told([
         _due(rule.due),
         _tail(rule.tail),
         _users(rule),
         f"the summary takes at most {number(rule.most)} tokens{share}",
         f"prompt {rule.prompt}, as a {rule.form}",
+        "put behind the turn's own request, so that its cache is read" if rule.shares_cache else "",
         f"asked: {', then '.join(rule.models)}, {_times(rule.tries)}",
         f"checked by the prompt {rule.verify}" if rule.verify else "",
         "held against the ledger, which is laid beside it" if rule.ledger else "",

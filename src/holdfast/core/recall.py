@@ -20,6 +20,7 @@ from holdfast.core.text import searchable
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Media, Message, Part, Reasoning, ToolCall, ToolResult
+from holdfast.model.span import Spans
 from holdfast.model.window import Tool
 
 LINE: Final = 100
@@ -164,6 +165,16 @@ def expandable(entries: Sequence[Entry], calls: Mapping[str, ToolCall], budget: 
             chosen.append((seq, line))
             left -= cost
     return "\n".join((EXPAND, *(line for _, line in sorted(chosen)))) if chosen else ""
+
+
+def recalled(covers: Spans) -> str:
+    """One line that says how what a summary covers can be brought back."""
+    if not covers:
+        return ""
+    return (
+        f"[All that this summary covers is kept word for word: recall #{covers[0].first}-"
+        f"#{covers[-1].last} brings it back, search_history finds any of it.]"
+    )
 
 
 EXPAND: Final = "What can be brought back word for word, among all the rest:"

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 CAUSES = frozenset({"summary", "verify", "notes"})
 """Why maintenance calls are made; all of them are guarded together."""
 
-UPKEEP = {"notes": CAUSES}
-"""Whose costs bound a call: notes must not cost so much that no summary can be paid for."""
-
 SUMMARIES = frozenset({"summary", "verify"})
+"""What bounds a summary: notes that cost much or fail must not leave it without a model."""
 
 FREE = 20_000_000
 """What maintenance may cost whatever the session has cost: two cents."""
@@ -76,13 +74,14 @@ class Question(PreparedWindow):
         self.timeout, self.effort = timeout, effort
         blocks = (*before, *_blocks(system, prompt, bare=not before))
         tokens = sum(block.tokens for block in blocks)
+        marks = like.breakpoints if like else ()
         window = Window(
             model=profile.name,
             blocks=blocks,
             budget=allot(profile, BudgetConfig(output_reserve=most)),
             tools=tuple(tools),
             tokens=Count(tokens=tokens),
-            breakpoints=like.breakpoints if like else (),
+            breakpoints=tuple(at for at in marks if at < len(before)),
         )
         choice = "none" if tools else ""  # they are there only so that what was said can be read
         options = Options(max_tokens=most, effort=effort, tool_choice=choice, cache=bool(before))
@@ -198,11 +197,11 @@ class Guard:
 
     async def why_not(self, cause: str = "summary") -> str:
         """Why no model is asked now; empty where one may be."""
-        session = self._session
+        session, counted = self._session, CAUSES if cause == "notes" else SUMMARIES
         calls = [
             one
             for one in await session.store.calls.newest(session.id, LOOKED_AT)
-            if one.cause in CAUSES
+            if one.cause in counted
         ]
         failed = 0
         for call in calls:
@@ -212,7 +211,6 @@ class Guard:
         if failed >= max(self._breaker, 1) and 0 <= session.now() - (calls[0].ended or 0) < COOLED:
             return f"the last {failed} maintenance calls failed"
         spent = await session.store.calls.spent(session.id, by=("cause",))
-        counted = UPKEEP.get(cause, SUMMARIES)
         upkeep = sum(one.cost for one in spent if one.cause in counted)
         turns = sum(one.cost for one in spent if one.cause not in CAUSES)
         most = FREE + int(turns * self._spend)

@@ -13,11 +13,12 @@ from holdfast.core.accept import refusals
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import digested, extract, listing
 from holdfast.core.ledger.render import render
-from holdfast.core.recall import expandable
+from holdfast.core.recall import expandable, recalled
 from holdfast.core.situation import Situation
 from holdfast.core.summarise import LEAST
 from holdfast.core.transcript import earlier, told
 from holdfast.engine.flight import Flight
+from holdfast.engine.focus import standing
 from holdfast.engine.ledgers import packed
 from holdfast.engine.scene import messages
 from holdfast.engine.summaries import Summaries
@@ -81,6 +82,7 @@ class Drafting:
             focus = "\n".join(filter(None, (focus, told)))
         if plan.clears:
             return plan
+        focus = "\n\n".join(filter(None, (focus, standing(self._scene.policy))))
         rule = _rule(plan, now)
         ledger = await self._ledger(plan, now)
         plan = self._beside(plan, now, ledger, rule)
@@ -117,6 +119,7 @@ class Drafting:
     def _beside(self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise) -> Plan:
         """What code knows is laid beside the prose: facts, and what can be expanded."""
         if not rule.ledger:
+            plan.expand = recalled(plan.covers) if now.policy.recalls else ""
             return plan
         prose = max(plan.most - now.frame - LEAST, 0)
         facts = render(ledger, int(prose * LEDGER) - FRAME) if prose * LEDGER > FRAME else ""

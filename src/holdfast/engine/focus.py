@@ -1,4 +1,8 @@
-"""What a compaction by hand is to dwell on, as the project itself has it written down."""
+"""What a compaction is to dwell on, as it is written down.
+
+The policy and the user's own file hold for every compaction. A project's file holds for one by hand
+alone, since nobody has trusted it yet.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,8 @@ from msgspec import Struct
 
 from holdfast.core.instructions import FILES, compact_instructions
 from holdfast.errors import Unsafe
-from holdfast.files import Root
+from holdfast.files import Root, config_home
+from holdfast.model.policy import Policy
 
 LARGEST = 1024 * 1024
 """No larger instruction file is read."""
@@ -19,6 +24,12 @@ class Focus(Struct, frozen=True):
 
     file: str = ""
     text: str = ""
+
+
+def standing(policy: Policy) -> str:
+    """What every compaction is to dwell on: as the policy and the user's own file have it."""
+    own = written_down(str(config_home())).text
+    return "\n\n".join(filter(None, (policy.compact_instructions.strip(), own)))
 
 
 def written_down(directory: str) -> Focus:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.accept import CHECKED, answer, corrected, refusals
+from holdfast.core.assemble import VOLATILE
 from holdfast.core.cache import TOKENS, caches, is_cold
 from holdfast.core.count import MESSAGE, tool_text
 from holdfast.core.count import texts as texts_of
@@ -186,10 +187,14 @@ class Summaries:
         thinking = alike.options.thinking if alike else None
         thought = thinking if isinstance(thinking, int) else 0
         asked = ceil(estimate(prompt) * (1 + BOUND)) + FRAME + self._now.count.most
+        before = window.blocks
+        if profile.window - asked < most:
+            before = self._without_tail(before)
+            asked -= sum(block.tokens for block in window.blocks[len(before) :])
         left = profile.window - asked
         if left < most or asked > (profile.input_limit or profile.window):
             return None
-        before, length = window.blocks, min(left, most * ROOMY + thought)
+        length = min(left, most * ROOMY + thought)
         reply = await self._ask(profile, "", prompt, most, before=before, length=length, like=alike)
         for _ in range(self._rule.tries if self._rule.failing == "drop" else 0):
             if reply.overflow:
@@ -212,6 +217,19 @@ class Summaries:
             return True
         warm = now.idle is not None and not is_cold(now.idle, profile)
         return self._rule.shares_cache and warm and caches(profile.price(now.tokens) or TOKENS)
+
+    def _without_tail(self, blocks: Sequence[Block]) -> Sequence[Block]:
+        """The blocks without those at the end that stay word for word in any case."""
+        plan, end = self._plan, len(blocks)
+        while end and self._stays(blocks[end - 1], plan):
+            end -= 1
+        return blocks[:end]
+
+    @staticmethod
+    def _stays(block: Block, plan: Plan) -> bool:
+        if not block.seq:
+            return block.section in VOLATILE
+        return block.seq in plan.kept or not within(block.seq, plan.covers)
 
     async def _likeness(self, window: Window) -> Like | None:
         """What a question has of the newest request, where its policy shares the cache."""

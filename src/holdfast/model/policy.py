@@ -223,6 +223,10 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     counts_with: Literal["exact", "bytes/4", "chars/4", "estimate", "provider"] = "estimate"
     summary_preamble: str = ""
     """What is said before a summary, so that nobody takes it for a request."""
+    recalls: bool = True
+    """Whether a summary without a ledger says in one line how to bring back what it covers."""
+    compact_instructions: str = ""
+    """What every summary is to dwell on, besides what its prompt asks for."""
     reminder_if_it_fits: bool = False
     """The reminder is left out where it would not fit, rather than counted in."""
     asks_before_overlong: bool = False
