@@ -50,6 +50,8 @@ COOLED = 15 * 60_000
 class Question(PreparedWindow):
     """What a model is asked on the side."""
 
+    holds_replies = False  # whoever asks has made sure of that, by a better count than its own
+
     def __init__(
         self,
         profile: Profile,

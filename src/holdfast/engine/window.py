@@ -41,6 +41,9 @@ ASKED = frozenset({"history", "current", "kept", "summary"})
 class PreparedWindow:
     """Exactly what will be sent, and the requests it makes."""
 
+    holds_replies = True
+    """Whether the length of a reply is held against what is left of the window."""
+
     def __init__(
         self,
         window: Window,
@@ -144,7 +147,7 @@ class PreparedWindow:
             asked = edits(self._policy, self.profile, thinking=thinking, folded=self.folded)
             chosen = replace(chosen, server_edits=asked or chosen.server_edits)
         if chosen.max_tokens:
-            if not self.over:
+            if not self.over and self.holds_replies:
                 reply_fits(self.profile, self.window.tokens.most, chosen.max_tokens)
             return chosen
         if own := self._policy and self._policy.budget.output:
