@@ -25,7 +25,7 @@ from holdfast.model.log import Folded
 from holdfast.model.message import Role, Text, assistant
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.reply import Reply, Stop
+from holdfast.model.reply import Call, Reply, Stop
 from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Tool, Window
 
 if TYPE_CHECKING:
