@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.model.log import Body, Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, assistant, tool, user
 
@@ -13,6 +15,11 @@ def said(*bodies: Body) -> list[Entry]:
         Entry(id=f"e{seq}", session="s", seq=seq, body=body, created=seq, completed=seq)
         for seq, body in enumerate(bodies, 1)
     ]
+
+
+def imported(*bodies: Body) -> list[Entry]:
+    """The same as a transcript of another program has them."""
+    return [replace(entry, native=f"n{entry.seq}") for entry in said(*bodies)]
 
 
 def used(

@@ -24,7 +24,7 @@ from holdfast.model.wire import decode, encode
 from holdfast.testing.factories import HOSTILE
 from holdfast.testing.strategies import bodies, logs
 from tests.fuzz.judging import SECONDS, watch
-from tests.ledger.saying import asked, done, harness, said, used
+from tests.ledger.saying import asked, done, harness, imported, said, used
 
 NAMES = ("Read", "Write", "Edit", "Bash", "shell", "apply_patch", "exec", "TodoWrite", "Task", "x")
 INPUTS = (
@@ -108,10 +108,11 @@ def test_a_reply_of_the_harness_or_without_words_is_no_answer() -> None:
 def test_a_request_is_interrupted_when_its_turn_is_cut() -> None:
     call, result = used("Bash", {"command": "ls"}, "x")
     assert statuses(asked("go"), call, asked("stop")) == ["interrupted", "open"]
-    assert statuses(asked("go"), user("[Request interrupted by user]")) == ["interrupted"]
-    assert statuses(asked("go"), call, result, user("<turn_aborted>\nx\n</turn_aborted>")) == [
-        "interrupted"
-    ]
+    for words in ("[Request interrupted by user]", "<turn_aborted>\nx\n</turn_aborted>"):
+        log = imported(asked("go"), call, result, user(words))
+        assert [one.status for one in ledger(log).requests] == ["interrupted"]
+    aborted = Message("user", (Text("<turn_aborted>\nx\n</turn_aborted>", "turn_aborted"),))
+    assert statuses(asked("go"), call, result, aborted) == ["interrupted"]
     log = said(asked("go"), assistant("I beg"), asked("what?"))
     cut = [log[0], replace(log[1], completed=None), log[2]]
     assert [one.status for one in ledger(cut).requests] == ["interrupted", "open"]
@@ -139,7 +140,7 @@ def test_what_came_in_during_a_turn_is_answered_with_it() -> None:
     ],
 )
 def test_what_a_harness_says_is_no_request(message: Message) -> None:
-    known = ledger(said(message))
+    known = ledger(imported(message))
     assert (known.requests, known.constraints) == ((), ())
 
 

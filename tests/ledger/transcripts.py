@@ -68,7 +68,7 @@ class Log:
         self.entries.append(
             Entry(
                 id=f"e{seq}", session="s", seq=seq, body=body, created=at or self.at,
-                completed=completed, model=model,
+                completed=completed, model=model, native=f"n{seq}",
             )
         )  # fmt: skip
 

@@ -76,21 +76,26 @@ _MORE = (
 _NAMES = "|".join(re.escape(name) for name in sorted(TAGS, key=len, reverse=True))
 _MARK = re.compile(rf"<(?=/?\s*(?:{_NAMES})[\s>/])", re.IGNORECASE)
 
+_BY_USER = "|".join(
+    (*(re.escape(one.name) for one in TAGS.values() if one.role in ("user", "developer")), *_MORE)
+)
+"""What a harness says in the user's role: `<env>` and `<summary>` stand in nobody's name there."""
+
 _OPENING = re.compile(
-    rf"\s*(?:# AGENTS\.md instructions[^\n]*|<({_NAMES}|{'|'.join(_MORE)})(?:\s[^>]*)?>)",
+    rf"\s*(?:# AGENTS\.md instructions[^\n]*|<({_BY_USER})(?:\s[^>]*)?>)",
     re.IGNORECASE,
 )
 
 
 def own_words(text: str) -> str:
     """What is left of a text once the scaffolding at its beginning is taken off."""
-    while found := _OPENING.match(text):
-        end = found.end()
+    at = 0
+    while found := _OPENING.match(text, at):
+        at = found.end()
         if found[1]:
-            closing = re.compile(f"</{re.escape(found[1])}>", re.IGNORECASE).search(text, end)
-            end = closing.end() if closing else len(text)
-        text = text[end:]
-    return text.strip()
+            closing = re.compile(f"</{re.escape(found[1])}>", re.IGNORECASE).search(text, at)
+            at = closing.end() if closing else len(text)
+    return text[at:].strip()
 
 
 def wrap(name: str, content: str, **attributes: str) -> str:

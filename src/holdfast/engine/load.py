@@ -117,14 +117,14 @@ async def opening(log: Log, session: str) -> str:
     for head in await log.heads(session, OPENING):
         if head.role == "user":
             for entry in await log.read(session, (Span(head.seq, head.seq),), bare=True):
-                if words := _own_words(entry.body):
+                if words := _own_words(entry):
                     return words
     return ""
 
 
-def _own_words(body: object) -> str:
-    """What somebody said themselves, without what a program wrapped around it."""
-    parts = body.parts if isinstance(body, Message) else ()
-    told = (part.text for part in parts if isinstance(part, Text) and not part.scaffold)
-    own = map(own_words, told)
+def _own_words(entry: Entry) -> str:
+    """What somebody said themselves, without what another program wrapped around it."""
+    parts = entry.body.parts if isinstance(entry.body, Message) else ()
+    told = [part.text for part in parts if isinstance(part, Text) and not part.scaffold]
+    own = map(own_words if entry.native else str.strip, told)
     return "\n".join(filter(str.strip, own))

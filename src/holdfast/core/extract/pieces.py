@@ -58,7 +58,7 @@ def pieces(entry: Entry, age: int) -> Iterator[Piece]:
         return
     first = 0
     for part in body.parts:
-        role, found, worths = _quotable(part, body, age)
+        role, found, worths = _quotable(part, entry, body, age)
         for (number, text), worth in zip(found, worths, strict=True):
             yield Piece(entry.seq, role, text, worth, first + number)
         first += found[-1][0] + 2 if found else 0  # parts never follow one another directly
@@ -67,10 +67,11 @@ def pieces(entry: Entry, age: int) -> Iterator[Piece]:
 Quotable = tuple[str, list[tuple[int, str]], list[float]]
 
 
-def _quotable(part: object, body: Message, age: int) -> Quotable:
+def _quotable(part: object, entry: Entry, body: Message, age: int) -> Quotable:
     """Who says it, what can be quoted of it, and what each is worth."""
     if isinstance(part, Text) and not part.scaffold:
-        return _spoken(part.text, body, age)
+        own = own_words if entry.native else str.strip  # whoever typed it here meant all of it
+        return _spoken(own(part.text) if body.role == "user" else part.text, body, age)
     if isinstance(part, SummaryText):
         found = sentences(part.text)
         return "summary", found, [2.0 / (1 + age / 200)] * len(found)
@@ -85,7 +86,7 @@ def _quotable(part: object, body: Message, age: int) -> Quotable:
 
 def _spoken(text: str, body: Message, age: int) -> Quotable:
     if body.role == "user" and is_request(body):
-        found = sentences(own_words(text))
+        found = sentences(text)
         return ASKED, found, _leading(len(found), 4.0 / (1 + age / 200) + 4.0 / (1 + age / 8))
     if body.role == "assistant":
         found = sentences(text)

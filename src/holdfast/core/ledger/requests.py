@@ -1,6 +1,8 @@
 """What the user asked for, and where each request stands.
 
 Rule 1: a request is a message of the user's own; what a harness says in the user's role is none.
+        Which of the two it is, its provenance says: a part is marked where a harness wrote it, and
+        only in a transcript of another program is it known by its text.
 Rule 2: it is answered by the first finished reply that asks for no tool; requests that came in
         while a turn was running are answered with it.
 Rule 3: it is interrupted when its turn is cut: the harness says so, a reply was cut short, or the
@@ -25,6 +27,9 @@ from holdfast.model.span import within
 
 OPENING: Final = 400
 """How far into a message its first words are looked for."""
+
+INTERRUPTED: Final = "turn_aborted"
+"""The tag in which our own agent says that the user interrupted a turn."""
 
 _CUT = re.compile(r"\A\s*(?:\[Request interrupted by user|<turn_aborted>)")
 _HARNESS = re.compile(
@@ -63,27 +68,32 @@ _FATES: Final[tuple[tuple[str, Fate, re.Pattern[str]], ...]] = (
 )
 
 
-def said(message: Message) -> str:
-    """The user's own words in a message, verbatim; empty where it has none."""
+def said(message: Message, *, imported: bool = False) -> str:
+    """The user's own words in a message, verbatim; empty where it has none.
+
+    Other programs write in the user's role: in a message that was `imported`, their marks count.
+    """
     if message.role != "user":
         return ""
-    texts = (part.text for part in message.parts if isinstance(part, Text) and not part.scaffold)
-    return "\n".join(text for text in texts if _own(text))
+    texts = [part.text for part in message.parts if isinstance(part, Text) and not part.scaffold]
+    return "\n".join(filter(_own if imported else str.strip, texts))
 
 
 def _own(text: str) -> bool:
     return not _HARNESS.match(text) and not _CUT.match(text) and bool(own_words(text))
 
 
-def prose(text: str) -> str:
+def prose(text: str, *, imported: bool = False) -> str:
     """A request without what its program put before and behind it."""
-    return _ATTACHED.sub("", _ASIDE.sub("", own_words(text)))
+    return _ATTACHED.sub("", _ASIDE.sub("", own_words(text))) if imported else text.strip()
 
 
-def is_cut(message: Message) -> bool:
+def is_cut(message: Message, *, imported: bool = False) -> bool:
     """Whether a message says that the turn before it was interrupted."""
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    return message.role == "user" and any(_CUT.match(text) for text in texts)
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    return message.role == "user" and any(
+        part.scaffold == INTERRUPTED or (imported and _CUT.match(part.text)) for part in texts
+    )
 
 
 def ask(ledger: Ledger, entry: Entry, text: str) -> Ledger:
@@ -120,7 +130,7 @@ def _end_visible(ledger: Ledger, entry: Entry, status: Status) -> Ledger:
 
 def _judge_last(ledger: Ledger, entry: Entry, text: str) -> Ledger:
     """What the words that follow a request make of it."""
-    opening = next(iter(sentences(prose(text)[:OPENING])), "")
+    opening = next(iter(sentences(prose(text, imported=bool(entry.native))[:OPENING])), "")
     for name, fate, pattern in _FATES:
         if ledger.requests and pattern.match(opening):
             last = replace(ledger.requests[-1], fate=fate, fated=entry.seq, inferred=name)

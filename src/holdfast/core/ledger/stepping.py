@@ -80,11 +80,13 @@ def _turn_back(known: Ledger, mark: Turnback) -> Ledger:
 
 def _user(known: Ledger, entry: Entry, message: Message) -> Ledger:
     known = _results(known, entry, message)
-    text = requests.said(message)
-    if requests.is_cut(message):
+    imported = bool(entry.native)
+    text = requests.said(message, imported=imported)
+    if requests.is_cut(message, imported=imported):
         known = requests.end(deeds.left_behind(known, entry.seq), entry, "interrupted")
     for part in message.parts:
-        if isinstance(part, Text) and "<task-notification>" in part.text:
+        noticed = isinstance(part, Text) and "<task-notification>" in part.text
+        if isinstance(part, Text) and noticed and (imported or part.scaffold):
             known = plans.noticed(known, entry.seq, part.text)
     return _request(known, entry, text) if text else known
 
@@ -93,7 +95,7 @@ def _request(known: Ledger, entry: Entry, text: str) -> Ledger:
     if known.pending or known.cut:
         known = requests.end(deeds.left_behind(known, entry.seq), entry, "interrupted")
     begun = bool(known.requests) or bool(known.earlier.upto)
-    prose = requests.prose(text)
+    prose = requests.prose(text, imported=bool(entry.native))
     known = requests.ask(known, entry, text)
     known = replace(
         known,
