@@ -21,6 +21,8 @@ import msgspec
 from bench.progress import Stage, silent
 from bench.table import Table, Target, count, duration, targets
 from holdfast.core.count import weigh_body
+from holdfast.core.ledger.bounds import ANSWERED, INTERRUPTED, OPEN
+from holdfast.core.ledger.render import folded
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.engine.ledgers import VERSION, State, inflated
@@ -36,6 +38,7 @@ SIZES = (1_000, 10_000, 25_000, 100_000, 1_000_000)
 BASE = 25_000
 MODEL = "claude-sonnet-4-5"
 BATCH = 2_000
+REQUESTS = (OPEN, INTERRUPTED, ANSWERED)
 FROZEN = 1_000_000
 """What is frozen of a ledger takes fewer bytes."""
 
@@ -137,7 +140,7 @@ class _Growing:
             entries=self.head,
             gathered=spent,
             window=window,
-            requests=len(known.requests) + sum(t.count for t in known.earlier.folded.values()),
+            requests=len(known.requests) + sum(folded(known, title) for title in REQUESTS),
             ledger=len(wire.encode(state.ledger if kept else known)),
             snapshot=len(kept[1]) if kept else 0,
             snapshots=many,
@@ -182,15 +185,17 @@ def _result(call: str, name: str, output: str) -> Message:
 def table(result: Result) -> Table:
     """Every length."""
     heading = (
-        "entries", "gathering, each entry", "first window, compacted", "ledger frozen", "snapshots",
+        "entries", "requests", "gathering, each entry", "first window, compacted", "ledger frozen",
+        "snapshots",
     )  # fmt: skip
     rows = [
         (
             count(one.entries),
+            f"{one.requests:,}",
             duration(one.gathered) if one.gathered else "–",
             duration(one.window),
             f"{one.ledger / 1_000:,.0f} kB",
-            f"{one.snapshots}, the newest {one.snapshot / 1_000:,.0f} kB",
+            f"{one.snapshots} of about {one.snapshot / 1_000:,.0f} kB" if one.snapshots else "–",
         )
         for one in result.measured
     ]
@@ -209,7 +214,7 @@ def kept(result: Result) -> list[Target]:
         what = f"first window at {count(last.entries)} against {count(BASE)}"
         found.append(Target(what, last.window / base.window, 2))
     largest = max(one.ledger for one in result.measured)
-    found.append(Target("largest frozen ledger", largest / 1e6, FROZEN / 1e6, " MB"))
+    found.append(Target("largest frozen ledger", largest / 1_000, FROZEN / 1_000, " kB"))
     return found
 
 
