@@ -4,9 +4,12 @@ These sentences were written for this test; real ones are scored in test_scores.
 """
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from holdfast.core.ledger.literals import needed
 from holdfast.core.ledger.rules import RULES, Kind
-from holdfast.core.ledger.wishes import wishes
+from holdfast.core.ledger.wishes import possible, wishes
 
 CONSTRAINTS = [
     "Never push to main.",
@@ -143,3 +146,22 @@ def test_every_rule_has_a_name_of_its_own_and_a_sentence_that_shows_it() -> None
         for name in wish.inferred.split()
     }
     assert set(names) - shown == set()
+
+
+WORDS = sorted({word for rule in RULES for word in needed(rule.shape) or ()})
+FILLING = ("use", "x.py", "we", "do", "not", "it", ",", ".", "!", "that's", "a", "the", "No", "\n")
+
+
+@given(st.lists(st.sampled_from((*WORDS, *FILLING)), max_size=12).map(" ".join), st.booleans())
+def test_no_rule_is_passed_over_that_finds_something(sentence: str, shouted: bool) -> None:
+    said = sentence.upper() if shouted else sentence
+    for rule in RULES:
+        if rule.pattern.search(said):
+            assert rule in possible(said, rule.kind)
+
+
+def test_rules_are_passed_over_that_cannot_find_anything() -> None:
+    assert [rule.name for rule in possible("Please read x.py.", "constraint")] == []
+    assert needed(r"(?:^|,)\s*(?:don['\u2019]?t|never)\s+\w+") == {"don", "never"}
+    assert needed(r"a?b*") is None
+    assert needed(r"(?:x|\d)") is None

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from holdfast.core.ledger.literals import needed
 from holdfast.core.ledger.rules import RULES, Kind, Rule
 from holdfast.model.ledger import Wish
 
@@ -36,18 +37,26 @@ def wishes(seq: int, text: str, kind: Kind, *, begun: bool) -> tuple[Wish, ...]:
     """The sentences of a text that are of this kind; `begun` says that something went before."""
     if len(text) > SPEECH or (kind == "correction" and not begun):
         return ()
-    found = (
-        (sentence, _named(sentence, _rules(kind, sentence.isascii())))
-        for sentence in sentences(text)
-    )
+    found = ((sentence, _named(sentence, possible(sentence, kind))) for sentence in sentences(text))
     return tuple(Wish(seq=seq, text=said, inferred=names) for said, names in found if names)
 
 
 @cache
-def _rules(kind: Kind, ascii: bool) -> list[Rule]:
-    """The rules of a kind that can find something: not those of other scripts in plain ASCII."""
-    found = [rule for rule in RULES if rule.kind == kind]
-    return [rule for rule in found if not (ascii and rule.name.startswith(("zh-", "ja-")))]
+def _rules(kind: Kind) -> tuple[tuple[Rule, frozenset[str] | None], ...]:
+    """The rules of a kind, each with the words of which it needs one in plain ASCII."""
+    return tuple((rule, needed(rule.shape)) for rule in RULES if rule.kind == kind)
+
+
+def possible(sentence: str, kind: Kind) -> list[Rule]:
+    """The rules that may find something in a sentence: of plain ASCII most of them cannot."""
+    if not sentence.isascii():
+        return [rule for rule, _ in _rules(kind)]
+    plain = sentence.lower()
+    return [
+        rule
+        for rule, words in _rules(kind)
+        if words is None or any(word in plain for word in words)
+    ]
 
 
 def sentences(text: str) -> Iterator[str]:
