@@ -4,6 +4,8 @@
 VENV    := .venv
 BIN     := $(VENV)/bin
 WORKERS ?= 2
+SEED    ?= 1
+MUTANTS ?= 300
 
 # The newest Python from 3.11 on that starts and can make an environment. Set PYTHON to choose another.
 # Each one is tried, because a name on PATH may be a shim with nothing behind it.
@@ -32,7 +34,7 @@ BARE    = env -i $(foreach v,$(KEPT),$${$(v)+$(v)="$$$(v)"})
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests thorough quick fix faults replay long fuzz bench agents pictures \
+.PHONY: help run test lint types house tests thorough quick fix faults replay long fuzz mutants bench agents \
         lock changelog clean
 .DEFAULT_GOAL := help
 
@@ -99,6 +101,11 @@ fuzz: .venv-fuzz/.installed  ## a million hostile transcripts, and files cut at 
 	$(call say,cuts)
 	@.venv-fuzz/bin/python -m pytest -q -m long tests/fuzz/test_cuts.py
 
+# The first time takes as long as the tests: which of them reach what is collected, and kept.
+mutants: $(VENV)/.installed  ## small mistakes in the code, and which the tests miss: SEED=1
+	$(call say,mutants)
+	@$(BIN)/python -m tests.mutants --seed $(SEED) --count $(MUTANTS) --jobs $(WORKERS)
+
 bench: .venv-bench/.installed  ## benchmarks, side by side with other libraries
 	$(call say,benchmarks)
 	@.venv-bench/bin/python -m bench
@@ -138,7 +145,7 @@ changelog: $(VENV)/.installed  ## gather changelog.d into CHANGELOG.md: make cha
 	@$(BIN)/python tools/changelog.py $(VERSION)
 
 clean:  ## remove environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-fuzz .venv-lock .agents fuzz-findings build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-fuzz .venv-lock .agents .mutants fuzz-findings build dist .pytest_cache .ruff_cache .hypothesis
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment that still starts is kept and brought up to date; a broken one is made anew.

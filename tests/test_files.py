@@ -391,3 +391,17 @@ def test_an_error_names_one_path_and_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as raised:
         write_atomic(tmp_path / "none" / "file", b"")
     assert "None" not in str(raised.value)
+
+
+@pytest.mark.parametrize("target", ["inside", "../outside", "missing"])
+def test_a_file_is_never_opened_through_a_link(tmp_path: Path, target: str) -> None:
+    (tmp_path / "outside").write_bytes(b"secret")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "inside").write_bytes(b"plain")
+    (root / "link").symlink_to(target)
+    with pytest.raises(Unsafe, match="is a symbolic link"):
+        Root(root).open("link")
+    with pytest.raises(Unsafe, match="is a symbolic link"):
+        Root(root).read("link")
+    assert Root(root).read("inside") == b"plain"

@@ -1,15 +1,25 @@
 """The loop against a real server: tools, refusals, interrupts, and going on afterwards."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import holdfast
 from holdfast.agent.happening import Happening
+from holdfast.agent.loop import Agent
+from holdfast.agent.permissions import Permissions
+from holdfast.agent.tools import Toolbox
+from holdfast.model.log import Entry
+from holdfast.model.message import ToolCall
+from holdfast.ports import Provider
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
 from tests.agent.opening import FORMATS, agent, results
+
+NOBODY = cast(Provider, None)
+"""Where no provider is ever asked."""
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -85,3 +95,25 @@ def test_a_model_may_recall_what_left_its_window(tmp_path: Path) -> None:
         last = made.turn("what was it?")
         assert last is not None
         assert last.body.text == "It is 7142."  # type: ignore[union-attr]
+
+
+def test_a_turn_ends_after_200_calls_of_a_model_that_never_stops(tmp_path: Path) -> None:
+    class Restless(Agent):
+        """Asks for a tool whenever it is its turn."""
+
+        asked = 0
+
+        def _reply(self) -> Entry:
+            self.asked += 1
+            call = ToolCall(f"c{self.asked}", "todo", "{}")
+            body = holdfast.assistant(call)
+            return Entry(id="e", session=self.session.id, seq=1, body=body, created=0, completed=1)
+
+        def _answer(self, calls: Sequence[ToolCall]) -> None:
+            """Nothing is done."""
+
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model="gpt-4o")
+        made = Restless(s, NOBODY, Toolbox(str(tmp_path)), rules=Permissions())
+        assert made.go_on() is not None
+        assert made.asked == 200

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.permissions import Judge, Permissions, permissions, rule_for
+from holdfast.agent.permissions import HARMLESS, Judge, Permissions, permissions, rule_for
 from holdfast.agent.remembering import remember, with_rule
 from holdfast.errors import HoldfastError
 from holdfast.model.message import ToolCall
@@ -77,3 +77,22 @@ def test_what_always_means() -> None:
     assert Permissions(allow=(rule_for("shell", {"command": "a[b]*?"}),)).verdict(
         "shell", {"command": "a[b]*?"}
     ) == "allow"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict"),
+    [
+        ("allow", "allow"), ("ask", "ask"), ("deny", "deny"), ("allow ask", "ask"),
+        ("allow deny", "deny"), ("ask deny", "deny"), ("allow ask deny", "deny"), ("", "ask"),
+    ],
+)  # fmt: skip
+def test_deny_beats_ask_beats_allow(rules: str, verdict: str) -> None:
+    made = Permissions(**dict.fromkeys(rules.split(), ("shell:git *",)))
+    assert made.verdict("shell", {"command": "git push"}) == verdict
+
+
+@pytest.mark.parametrize("tool", sorted(HARMLESS))
+def test_looking_around_needs_no_rule_and_obeys_those_there_are(tool: str) -> None:
+    assert Permissions().verdict(tool, {}) == "allow"
+    assert Permissions(ask=(tool,)).verdict(tool, {}) == "ask"
+    assert Permissions(deny=(tool,), ask=(tool,)).verdict(tool, {}) == "deny"

@@ -266,6 +266,21 @@ def test_a_system_message_is_allowed_where_the_model_takes_one() -> None:
     assert {one.rule for one in Anthropic().violations(amid, PROFILE)} == {"A13"}
 
 
+@pytest.mark.parametrize(
+    ("lives", "broken"),
+    [
+        ("l", []), ("s", []), ("ll", []), ("ss", []), ("ls", []), ("sl", [1]), ("lsl", [2]),
+        ("llss", []), ("lssl", [3]), ("sls", [1]), ("sll", [1, 2]),
+    ],
+)  # fmt: skip
+def test_a_longer_lived_breakpoint_never_comes_behind_a_shorter_one(
+    lives: str, broken: list[int]
+) -> None:
+    blocks = [text(cache_control=LONG if life == "l" else CONTROL) for life in lives]
+    found = Anthropic().violations(request(blocks), PROFILE)
+    assert [one.where for one in found] == [f"messages.0.content.{place}" for place in broken]
+
+
 def test_a_later_step_of_a_tool_cycle_needs_no_thinking_of_its_own() -> None:
     steps = request(
         "go", [THOUGHT, call("a")], [result("a")], [call("b")], [result("b")], thinking=THINKING

@@ -113,6 +113,13 @@ CHAT: list[tuple[str, Request, Request, str]] = [
     ),
     (
         "O7",
+        chats(PERSON, ASKING),
+        chats(PERSON, ASKING, TOLD),
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to "
+        "each 'tool_call_id'. The following tool_call_ids did not have response messages: c",
+    ),
+    (
+        "O7",
         chats(PERSON, TOLD),
         chats(PERSON, ASKING, TOLD),
         "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'.",

@@ -192,3 +192,18 @@ def test_older_markers_are_asked_for_when_an_undo_reaches_behind() -> None:
     assert resume(markers[1:]) is None
     assert resume(markers) is None
     assert resume([]) is None
+
+
+def test_after_a_rewind_the_markers_up_to_its_place_say_what_is_kept_and_cleared() -> None:
+    """A marker names only what comes before it, so none in force names what a rewind took."""
+    kept = summary(Span(1, 3), kept=(2, 3))
+    before = log("a", "b", "c", kept, Clear(parts=(PartRef(3, 0),)), "d", "e")
+    at = {to: fold([*before, entry(8, Rewind(to=to))]) for to in (2, 3, 4, 5, 6)}
+    shown = {to: (state.visible[:-1], state.kept, state.cleared) for to, state in at.items()}
+    assert shown == {
+        2: ((Span(1, 2),), (), ()),
+        3: ((Span(1, 3),), (), ()),
+        4: ((Span(4, 4),), (2, 3), ()),
+        5: ((Span(4, 5),), (2, 3), (PartRef(3, 0),)),
+        6: ((Span(4, 6),), (2, 3), (PartRef(3, 0),)),
+    }

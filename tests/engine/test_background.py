@@ -6,10 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import holdfast
 from holdfast.core.notes import TEMPLATE
 from holdfast.engine.doors import BlockingSession
-from holdfast.engine.flight import Flight
+from holdfast.engine.flight import Flight, is_flying
 from holdfast.engine.threaded import drive
 from holdfast.model.log import Notes, Pin, Summary
 from holdfast.model.message import Message, Text, assistant
@@ -267,3 +269,35 @@ def test_the_model_is_warned_before_results_are_cleared(tmp_path: Path) -> None:
 
 def text(parts: tuple[Any, ...]) -> str:
     return Message("user", tuple(p for p in parts if isinstance(p, Text))).text
+
+
+REPLY: dict[str, Any] = {
+    "id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-4-5",
+    "content": [{"type": "text", "text": "The user counts things, and was answered each time."}],
+    "stop_reason": "end_turn", "usage": {"input_tokens": 1_000_000, "output_tokens": 1_000},
+}  # fmt: skip
+
+
+def test_what_is_done_beside_the_turns_is_paid_by_its_session(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model=MODEL, policy=AHEAD, summariser=lambda _: REPLY)
+        talk(s, 18)
+        s.user("go on")
+        s.window()
+        assert hf.settle(10)
+        assert s.cost > 1
+        assert s.cost == hf.session(s.id).cost
+
+
+@pytest.mark.parametrize("voice", [lambda _: REPLY, lambda _: 1 / 0], ids=["answers", "fails"])
+def test_the_lease_on_a_summary_ends_with_it(tmp_path: Path, voice: Any) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf:
+        s = hf.session(model=MODEL, summariser=voice)
+        talk(s, 40)
+        s.user("and now?")
+        assert s.window().over == 0
+        jobs = drive(hf.engine.store.jobs.jobs(s.id))
+        assert [job.kind for job in jobs] == [f"summary {s.id}"]
+        assert all(job.finished and job.outcome == "done" for job in jobs)
+        assert not drive(is_flying(s._inner, "summary"))  # type: ignore[reportPrivateUsage]
+        assert drive(Flight.begin(s._inner, "summary", 5))  # type: ignore[reportPrivateUsage]

@@ -13,7 +13,22 @@ from hypothesis import strategies as st
 from holdfast.errors import Unsafe
 from holdfast.files import Root
 
-NAMES = ["a", "b", "file", "out", "up", "dangling", "secret", "root", "rootx", "..", ".", "", "\0"]
+NAMES = [
+    "a",
+    "b",
+    "file",
+    "out",
+    "up",
+    "dangling",
+    "leak",
+    "secret",
+    "root",
+    "rootx",
+    "..",
+    ".",
+    "",
+    "\0",
+]
 PATHS = st.one_of(
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=6).map("/".join),
     st.lists(st.text(max_size=4) | st.sampled_from(NAMES), max_size=4).map("/".join),
@@ -33,6 +48,7 @@ def root() -> Iterator[Root]:
             (top / place / "file").write_bytes(b"inside")
             (top / place / "out").symlink_to(top / "outside")
             (top / place / "up").symlink_to("..")
+            (top / place / "leak").symlink_to(top / "outside" / "secret")
             (top / place / "dangling").symlink_to(top / "outside" / "new")
         yield Root(top / "root")
 

@@ -178,15 +178,9 @@ def _unpin(state: Folded, entry: Entry, body: Unpin) -> Folded:
 
 
 def _rewind(state: Folded, entry: Entry, body: Rewind) -> Folded:
+    """Only what is seen ends: a marker in force lies before the place, and so does all it names."""
     last = min(body.to, entry.seq - 1)
-    return replace(
-        state,
-        visible=(*clip(state.visible, 1, last), Span(entry.seq + 1)),
-        kept=tuple(seq for seq in state.kept if seq <= body.to),
-        shortened=tuple(one for one in state.shortened if one.seq <= body.to),
-        asked=state.asked if state.asked <= body.to else 0,
-        cleared=tuple(ref for ref in state.cleared if ref.seq <= body.to),
-    )
+    return replace(state, visible=(*clip(state.visible, 1, last), Span(entry.seq + 1)))
 
 
 def _note(state: Folded, entry: Entry, body: Notes) -> Folded:

@@ -86,6 +86,26 @@ class ErasingContract(Contract):
         assert append(store, child, "b6")[0].seq == 6
         assert [s.seq for s in read_all(store, child)] == [1, 2, 3, 4, 5, 6]
 
+    @pytest.mark.parametrize("fork", [1, 2, 3, 4, 5])
+    def test_a_fork_of_a_fork_shares_no_more_with_its_new_parent_than_before(
+        self, store: Store, fork: int
+    ) -> None:
+        root = start(store)
+        append(store, root, "a1", "a2", "a3", "a4", "a5", "a6")
+        child = start(store, parent=root, fork=3)
+        append(store, child, "b4", "b5", "b6")
+        grandchild = start(store, parent=child, fork=fork)
+        append(store, grandchild, "c")
+        before = read_all(store, grandchild)
+        drive(store.sessions.erase(child))
+        after = drive(store.sessions.session(grandchild))
+        assert (after.parent, after.fork) == (root, min(fork, 3))
+        assert read_all(self.reopen(store), grandchild) == before
+        words = [f"a{n}" for n in range(1, min(fork, 3) + 1)] + [
+            f"b{n}" for n in range(4, fork + 1)
+        ]
+        assert [e.body.text for e in before] == [*words, "c"]  # type: ignore[union-attr]
+
     def test_forks_keep_exact_counts_when_what_they_share_is_erased(self, store: Store) -> None:
         root, child, grandchild = family(store)
         exact = {PartRef(1, 0): 11, PartRef(2, 0): 22}
