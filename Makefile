@@ -34,8 +34,8 @@ BARE    = env -i $(foreach v,$(KEPT),$${$(v)+$(v)="$$$(v)"})
 say = @printf '\n== %s\n' '$(1)'
 pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help run test lint types house tests thorough quick fix faults replay long fuzz mutants bench agents \
-        lock changelog clean
+.PHONY: help run test lint types house tests thorough quick fix faults replay long fuzz mutants bench \
+        agents pictures lock changelog clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets

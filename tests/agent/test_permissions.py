@@ -79,6 +79,9 @@ def test_what_always_means() -> None:
     ) == "allow"  # fmt: skip
 
 
+ORDER = ("deny", "ask", "allow")
+
+
 @pytest.mark.parametrize(
     ("rules", "verdict"),
     [

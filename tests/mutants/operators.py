@@ -203,12 +203,15 @@ def _filter(node: ast.AST) -> Pieces:
 
 def _number(node: ast.AST) -> Pieces:
     """A number is one off, or a hundred times too large."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield node, repr(node.value + 1)
-        if isinstance(node.value, float) or node.value > 1:
-            yield node, repr(node.value * 100)
-        if node.value != 0:
-            yield node, repr(node.value - 1)
+    match node:
+        case ast.Constant(value=bool()):
+            return
+        case ast.Constant(value=int() | float() as number):
+            yield node, repr(number + 1)
+            if isinstance(number, float) or number > 1:
+                yield node, repr(number * 100)
+            if number != 0:
+                yield node, repr(number - 1)
 
 
 def _truth(node: ast.AST) -> Pieces:
@@ -350,11 +353,11 @@ def _indented(node: ast.AST, gap: str) -> str:
 
 def _early(node: ast.AST) -> Pieces:
     """A function that returns nothing ends before its last statement."""
-    match node:
-        case ast.FunctionDef(returns=ast.Constant(value=None), body=[_, *_, last]):
-            yield last, "return"
-        case ast.AsyncFunctionDef(returns=ast.Constant(value=None), body=[_, *_, last]):
-            yield last, "return"
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    acting = [one for one in node.body if not _left_alone(one)]
+    if len(acting) > 1 and isinstance(node.returns, ast.Constant) and node.returns.value is None:
+        yield acting[-1], "return"
 
 
 def _sql(node: ast.AST) -> Pieces:

@@ -105,7 +105,8 @@ class Copy:
         """Each edit has a time of its own, so that no compiled module is taken for a newer one."""
         file.write_bytes(source)
         self._edits += 1
-        os.utime(file, (2_000_000_000 + self._edits,) * 2)
+        when = 2_000_000_000 + self._edits
+        os.utime(file, (when, when))
 
 
 class Results:
