@@ -60,7 +60,18 @@ def ends_when_told(*, terminal: bool = False) -> Iterator[None]:
         if not told_to_end():
             _unwatch()
     if told_to_end():
+        _let_go()
         raise SystemExit(128 + _told[0])
+
+
+def _let_go() -> None:
+    """Write nothing more to a terminal that is gone, also not when Python shuts down."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _signals(*, ignored: bool) -> list[signal.Signals]:
