@@ -18,6 +18,7 @@ from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, ReplyEntry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
+from holdfast.model.policy import Policy
 from holdfast.model.reply import Call
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
@@ -194,8 +195,12 @@ class BlockingSession:
         """Let a pin go; it is named by its marker's id, or by what it pins."""
         return drive(self._inner.unpin(pin))
 
-    def set_policy(self, name: str) -> Entry:
-        """Manage it by another policy from here on."""
+    def policy(self, name: str = "") -> Policy:
+        """A policy by its name, as this session keeps it; its own where none is named."""
+        return drive(self._inner.policy(name))
+
+    def set_policy(self, name: str | Policy) -> Entry:
+        """Manage it by another policy from here on: a name, the path of a file, or a Policy."""
         return drive(self._inner.set_policy(name))
 
     def set_model(self, name: str) -> Session:

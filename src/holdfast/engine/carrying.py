@@ -22,6 +22,7 @@ from holdfast.core.secrets import redacted
 from holdfast.core.sound import sound
 from holdfast.engine import load
 from holdfast.engine.identity import session_id
+from holdfast.engine.kept_policies import hash_in
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.prints import of_entry
 from holdfast.engine.settings import is_installed
@@ -64,6 +65,10 @@ WORK = 20_000_000
 DEFAULT = "holdfast"
 """The policy of a session whose own is not known here."""
 
+KEPT_POLICY = (
+    "was managed by the policy {0!r}: what it says is kept, and the default is in force until you "
+    "choose it with `holdfast policy set SESSION {0}`"
+)
 UNKNOWN_POLICY = (
     "names the policy {!r}, which is not installed here: the default is in force; choose another "
     "with `holdfast policy set`"
@@ -111,7 +116,8 @@ class Carrying:
         """A policy that a file names, if it is installed: none is read from where a file says."""
         if is_installed(self._engine.catalogue, name):
             return name
-        self._problems.append(Problem(UNKNOWN_POLICY.format(name), severity="notice"))
+        told = KEPT_POLICY if hash_in(name) else UNKNOWN_POLICY
+        self._problems.append(Problem(told.format(name), severity="notice"))
         return DEFAULT
 
     async def _join(self, known: Session) -> None:

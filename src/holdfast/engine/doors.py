@@ -38,6 +38,7 @@ from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.origin import Imported
+from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Where
 from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding
@@ -76,7 +77,7 @@ class Holdfast:
         model: str = "",
         directory: str | PathLike[str] = "",
         title: str = "",
-        policy: str = "holdfast",
+        policy: str | Policy = "holdfast",
         on_conflict: OnConflict = "append",
         summariser: Voice | None = None,
         weak_model: str = "",

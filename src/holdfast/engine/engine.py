@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
 
 from holdfast.core.secrets import redact
 from holdfast.core.sound import own_id, text
@@ -16,10 +16,10 @@ from holdfast.engine.costs import By, Costs, costs
 from holdfast.engine.finding import Source, find, left_aside, usual
 from holdfast.engine.importing import Reading
 from holdfast.engine.intake import run
+from holdfast.engine.kept_policies import KeptCatalogue, KeptPolicies
 from holdfast.engine.placing import placing
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import OpenSession
-from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.engine.watch import Watch
 from holdfast.engine.writer import OnConflict
@@ -28,6 +28,7 @@ from holdfast.files import project_root, write_atomic
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.origin import Imported
+from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN
 from holdfast.model.store import Erased, Finding, Page
@@ -106,13 +107,15 @@ class Engine:
         """What may be spent, and what is held for calls under way."""
         self.watch = Watch(telemetry)
         """Told of everything that happens."""
+        self.kept_policies = KeptPolicies()
+        """The policies of the user's own that sessions opened here are managed by."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
     @property
     def catalogue(self) -> Catalogue:
         """What is known of models and policies; the built-in one is loaded when first asked for."""
-        return self._catalogue or catalogue()
+        return cast(Catalogue, KeptCatalogue(self._catalogue or catalogue(), self.kept_policies))
 
     def counter(self, vocabulary: str) -> Counter:
         """What counts exactly with a vocabulary."""
@@ -126,7 +129,7 @@ class Engine:
         model: str = "",
         directory: str | PathLike[str] = "",
         title: str = "",
-        policy: str = "holdfast",
+        policy: str | Policy = "holdfast",
         on_conflict: OnConflict = "append",
         summariser: Voice | None = None,
         weak_model: str = "",
@@ -155,6 +158,7 @@ class Engine:
             found = await self.resolve(id)
         else:
             found = await self._created(self.ids.new(), model, directory, title, policy)
+        await self.kept_policies.load(self.store, found.id, found.policy)
         spent = await self._spent(found) if id else 0
         return OpenSession(self, found, on_conflict, spent, upkeep).capped(session=cap)
 
@@ -164,7 +168,7 @@ class Engine:
         model: str,
         directory: str | PathLike[str],
         title: str,
-        policy: str,
+        policy: str | Policy,
     ) -> Session:
         """The session of exactly this id; of several that make it at once, one does."""
         known = await self.store.sessions.find(own_id(id))
@@ -179,10 +183,11 @@ class Engine:
             return made
 
     async def _created(
-        self, id: str, model: str, directory: str | PathLike[str], title: str, policy: str
+        self, id: str, model: str, directory: str | PathLike[str], title: str, policy: str | Policy
     ) -> Session:
         where, project = _places(directory)
-        return await self.store.sessions.create(
+        named, content = self.kept_policies.named(policy, self.catalogue)
+        made = await self.store.sessions.create(
             Session(
                 id=id,
                 created=self.clock.now(),
@@ -190,9 +195,12 @@ class Engine:
                 directory=where,
                 project=project,
                 title=redact(text(title, "a title"), self.secrets),
-                policy=policy_name(policy),
+                policy=named,
             )
         )
+        if content:
+            await self.store.calls.keep(made.id, content)
+        return made
 
     async def _spent(self, session: Session) -> int:
         return (await self.store.calls.spent(session.id))[0].cost

@@ -89,7 +89,7 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
         raise Unknown("request of call", call.id, (), why) from missing
     view = await session.view(str(call.head))
     profile = await profile_at(session, given.model, view)
-    policy = session.catalogue.policy(given.policy)
+    policy = await session.policy(given.policy)
     window, _ = await Preparation(session, given, profile, policy).of(view)
     options = convert(call.options, Options)
     request = codec(call.format).encode(window, profile, options)
@@ -107,7 +107,7 @@ async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
     """What a call was sent: as it reported, or else as it was estimated before."""
     if call.last.prompt:
         return Count(tokens=call.last.prompt, tier="reported")
-    policy = session.catalogue.policy(session.info.policy)
+    policy = await session.policy()
     counting = await Counting(session, profile, policy, call.given, write=False).begin()
     return calibrated(call.estimated, counting.ratio)
 
@@ -161,7 +161,7 @@ async def explain_now(session: OpenSession, model: str = "") -> Explained:
     given = replace(given, model=given.model or UNKNOWN)
     view = await session.view()
     profile = await profile_at(session, given.model, view)
-    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
+    turn = Preparation(session, given, profile, await session.policy(given.policy))
     made = await turn.window(write=False, compact=False)
     return await _of_window(session, made.window, profile, made.view.last)
 

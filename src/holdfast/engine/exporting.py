@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from holdfast.core.clear import is_thought
 from holdfast.core.secrets import masked
 from holdfast.engine import load
+from holdfast.engine.kept_policies import hash_in
 from holdfast.engine.lately import given_now
 from holdfast.engine.stating import stated
 from holdfast.engine.window import PreparedWindow
@@ -146,6 +147,7 @@ class Exporting:
         names: set[str] = set()
         async for page in self._calls(info):
             names |= {call.given for call in page if call.given}
+        names |= {hash for hash in (hash_in(info.policy),) if hash}
         given: dict[str, bytes] = {}
         for name in sorted(names):
             with suppress(Unknown):  # `holdfast doctor` tells what is missing

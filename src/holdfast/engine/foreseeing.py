@@ -45,7 +45,7 @@ async def foreseen(session: OpenSession, model: str = "") -> Foreseen | None:
     given = await given_now(session, model)
     given = replace(given, model=given.model or UNKNOWN)
     profile = await profile_at(session, given.model, await session.view())
-    turn = Preparation(session, given, profile, session.catalogue.policy(given.policy))
+    turn = Preparation(session, given, profile, await session.policy(given.policy))
     plan = await _due(turn, Climb(turn.scene, await turn.counting(write=False), write=True))
     if plan is None or session.upkeep.voice is None:
         return None

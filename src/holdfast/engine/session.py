@@ -17,7 +17,6 @@ from holdfast.engine.later import later
 from holdfast.engine.masking import Hear
 from holdfast.engine.nearby import seq_of
 from holdfast.engine.purse import Purse
-from holdfast.engine.settings import policy_name
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
 from holdfast.engine.writer import OnConflict
@@ -26,6 +25,7 @@ from holdfast.model.ledger import Effort, Ledger, Report
 from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, Session, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
+from holdfast.model.policy import Policy
 from holdfast.model.reply import Call, Reply
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
@@ -234,10 +234,27 @@ class OpenSession(Purse):
         """Let a pin go; it is named by its marker's id, or by what it pins."""
         return await pinning.unpin(self, pin)
 
-    async def set_policy(self, name: str) -> Entry:
-        """Manage it by another policy from here on."""
-        name = policy_name(name)
-        self.catalogue.policy(name)
+    async def policy(self, name: str = "") -> Policy:
+        """A policy by its name, as this session keeps it; its own where none is named."""
+        name = name or self._session.policy
+        await self._engine.kept_policies.load(self.store, self.id, name)
+        return self.catalogue.policy(name)
+
+    async def kept_policy(self, named: str | Policy, *, write: bool = True) -> str:
+        """The name to know a policy by; one of the user's own is kept by its content."""
+        kept = self._engine.kept_policies
+        if write:
+            return await kept.keep(self.store, self.id, named, self.catalogue)
+        return kept.named(named, self.catalogue)[0]
+
+    async def set_policy(self, name: str | Policy) -> Entry:
+        """Manage it by another policy from here on: a name, the path of a file, or a Policy.
+
+        One of the user's own is kept by its content. What an import has brought along comes into
+        force by its name, `NAME@sha256:…`.
+        """
+        name = await self.kept_policy(name)
+        await self.policy(name)
         marker = await self.append(Switch(policy=name))
         await self._set(Changes(policy=name))
         return marker

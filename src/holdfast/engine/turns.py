@@ -51,7 +51,8 @@ class Asking(TypedDict, total=False):
     more_tools: Sequence[Tool | Mapping[str, Any]]
     """Tools that may wait behind tool_search where all take too much; answer() answers it."""
     model: str
-    policy: str
+    policy: str | Policy
+    """A name, the path of a file, or a Policy."""
     context: Mapping[str, str]
     """Volatile facts such as cwd and date; what changes is told at the tail."""
     instructions: str
@@ -97,11 +98,13 @@ class Turns:
 
     async def window(self, *, write: bool = True, **asking: Unpack[Asking]) -> PreparedWindow:
         """The window to send now."""
+        asking = await self._named(asking, write=write)
         turn = await self._preparing(*_asked(self._session, **asking))
         return await self._prepared(turn, compact=asking.get("compact", True), write=write)
 
     async def spared(self, **asking: Unpack[Asking]) -> PreparedWindow:
         """The window with all that fits, and nothing written."""
+        asking = await self._named(asking, write=False)
         turn = await self._preparing(*_asked(self._session, **asking))
         scene = turn.scene
         turn = Preparation(self._session, scene.given, scene.profile, sparing(scene.policy))
@@ -109,11 +112,18 @@ class Turns:
 
     async def preparation(self, **asking: Unpack[Asking]) -> Preparation:
         """A turn as it would be prepared; with nothing given, as the newest call was."""
+        asking = await self._named(asking, write=False)
         if {name for name, value in asking.items() if value} - {"model", "policy"}:
             return await self._preparing(*_asked(self._session, **asking))
         given = await given_now(self._session, asking.get("model", ""))
-        given = replace(given, policy=asking.get("policy", "") or self._session.info.policy)
+        given = replace(given, policy=_name(asking) or self._session.info.policy)
         return await self._preparing(given, dict(given.sections), ())
+
+    async def _named(self, asking: Asking, *, write: bool) -> Asking:
+        """What is asked, with a policy of the user's own by the name it is kept by."""
+        if policy := asking.get("policy"):
+            return {**asking, "policy": await self._session.kept_policy(policy, write=write)}
+        return asking
 
     async def _preparing(
         self,
@@ -127,7 +137,7 @@ class Turns:
             raise Misuse("no model is named: give the session or the window one")
         profile = await self._profile(given.model)
         reply_fits(profile, 0, given.max_tokens)
-        policy = reserving(session.catalogue.policy(given.policy), given.max_tokens)
+        policy = reserving(await session.policy(given.policy), given.max_tokens)
         if more:
             given = await deferring.offered(session, given, more, profile, policy)
             self.deferred = given.deferred
@@ -316,6 +326,10 @@ def _of_request(call: Call, sent: Sent, *, edited: bool) -> Call:
     )
 
 
+def _name(asking: Asking) -> str:
+    return str(asking.get("policy", ""))
+
+
 def _asked(
     session: OpenSession,
     *,
@@ -323,7 +337,7 @@ def _asked(
     tools: Sequence[Tool | Mapping[str, Any]] = (),
     more_tools: Sequence[Tool | Mapping[str, Any]] = (),
     model: str = "",
-    policy: str = "",
+    policy: str | Policy = "",
     context: Mapping[str, str] | None = None,
     instructions: str = "",
     memory: str = "",
@@ -342,7 +356,7 @@ def _asked(
         chat_files=chat_files,
         reminder=reminder,
         model=model or session.info.model,
-        policy=policy or session.info.policy,
+        policy=str(policy) or session.info.policy,
         max_tokens=_reply_of(max_tokens),
     )
     sections = {"instructions": instructions, "memory": memory}

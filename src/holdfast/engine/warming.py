@@ -46,7 +46,7 @@ class Due(Struct, frozen=True, kw_only=True):
 
 async def due(session: OpenSession) -> Due | None:
     """When the cache is to be read once more; None where it is not, as things stand."""
-    rule = session.catalogue.policy(session.info.policy).keep_warm
+    rule = (await session.policy()).keep_warm
     call = await newest_call(session) if rule else None
     if call is None or call.outcome != "done" or not call.given:
         return None

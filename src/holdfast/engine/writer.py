@@ -176,7 +176,9 @@ class Writer:
 
     async def refresh(self) -> Session:
         """Look again: others may have gone on."""
-        return self._adopt(await self._engine.store.sessions.session(self.id))
+        found = self._adopt(await self._engine.store.sessions.session(self.id))
+        await self._engine.kept_policies.load(self.store, found.id, found.policy)
+        return found
 
     def _adopt(self, found: Session) -> Session:
         """What was read becomes what is known, unless more is known since it was read."""
@@ -338,7 +340,9 @@ class Writer:
             self._session, id=self._engine.ids.new(), created=now, updated=now,
             parent=self.id if last or subtask else "", fork=last, archived=0,
         )  # fmt: skip
-        return await self._engine.store.sessions.create(fresh)
+        made = await self._engine.store.sessions.create(fresh)
+        await self._engine.kept_policies.copy(self.store, self._session, made.id)
+        return made
 
     async def _settle(self) -> None:
         """Nobody knows whether the last append happened: if it did, what is there is ours."""

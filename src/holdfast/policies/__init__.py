@@ -34,9 +34,17 @@ def _named(ending: str, *inside: str) -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(ending) for name in found if name.endswith(ending)))
 
 
-@cache
 def policy(name: str) -> Policy:
-    """A policy by its name, or by the path of a file of the user's own."""
+    """A policy by its name, or by the path of a file of the user's own, as it is now."""
+    return _read(name) if name.endswith(".toml") else _built_in(name)
+
+
+@cache
+def _built_in(name: str) -> Policy:
+    return _read(name)
+
+
+def _read(name: str) -> Policy:
     table = _table(name)
     _check_numbers(name, table)
     try:
@@ -47,11 +55,15 @@ def policy(name: str) -> Policy:
     return made
 
 
-@cache
 def prompt(name: str) -> str:
-    """A prompt by its name, or by the path of a file of the user's own."""
+    """A prompt by its name, or by the path of a file of the user's own, as it is now."""
     if name.endswith((".md", ".txt")):
         return _text(Path(name), "prompt").strip()
+    return _own_prompt(name)
+
+
+@cache
+def _own_prompt(name: str) -> str:
     _check("prompt", name, prompts())
     return files(__name__).joinpath("prompts", f"{name}.md").read_text("utf-8").strip()
 
