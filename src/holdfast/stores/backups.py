@@ -16,6 +16,7 @@ import apsw
 from holdfast.errors import Unavailable
 from holdfast.failpoints import failpoint
 from holdfast.files import UNFINISHED, Root, private_directory, private_file, sync_directory
+from holdfast.stores.location import harden
 from holdfast.stores.pages import Pages
 from holdfast.stores.sql.places import entry_of, number_of
 
@@ -136,7 +137,7 @@ def _says(path: Path, session: str) -> bool:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     copy = apsw.Connection(f"file:{quote(str(path))}?mode=ro&immutable=1", flags=flags)
     try:
-        copy.execute("PRAGMA trusted_schema=OFF")
+        harden(copy)
         found = copy.execute("SELECT 1 FROM sessions WHERE id = ?", (session,))
         return bool(found.fetchall())
     finally:

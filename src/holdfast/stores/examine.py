@@ -15,6 +15,7 @@ import apsw
 from holdfast.errors import StoreError
 from holdfast.model.store import Finding
 from holdfast.stores import backups, found, mend
+from holdfast.stores.schema import besides
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.places import (
     MOST_ENTRIES,
@@ -41,7 +42,7 @@ _INDEX_ONLY = ("missing from index", "wrong # of entries in index", "non-unique 
 def store_findings(db: Sqlite) -> Iterator[Finding]:
     """Everything about a store that is not as it should be; where one check fails, others go on."""
     checks: tuple[Callable[[Sqlite], Iterator[Finding]], ...] = (
-        _database, _search, _owners, _alone, _blobs, _modes, _left_over
+        _database, _besides, _search, _owners, _alone, _blobs, _modes, _left_over
     )  # fmt: skip
     for check in checks:
         try:
@@ -56,6 +57,12 @@ def _database(db: Sqlite) -> Iterator[Finding]:
             continue
         how = mend.REINDEX if any(sign in what for sign in _INDEX_ONLY) else mend.SALVAGE
         yield Finding(area="database", what=what, where=db.where, mend=how)
+
+
+def _besides(db: Sqlite) -> Iterator[Finding]:
+    for name in besides(db, db.words)[:MOST]:
+        what = f"a table that is not Holdfast's: {name[:60]!a}; it is never read"
+        yield Finding(area="database", what=what, where=db.where)
 
 
 def _search(db: Sqlite) -> Iterator[Finding]:
@@ -149,6 +156,8 @@ def _wrong(db: Sqlite, row: int, hash: bytes, size: int) -> str:
                     return "its content ends too early"
                 digest.update(piece)
                 length += len(piece)
+                if length > rows.LARGEST_PART:
+                    return f"it unpacks to more than {rows.LARGEST_PART >> 20} MiB"
     except (rows.zstd.ZstdError, apsw.Error) as why:
         return f"its content cannot be unpacked ({why})"
     whole = digest.digest() == hash and length == size

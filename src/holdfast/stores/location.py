@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from time import monotonic
 from typing import Literal
 
 import apsw
@@ -65,6 +66,7 @@ def _check_database(place: Path) -> None:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         looking = apsw.Connection(f"{place.as_uri()}?immutable=1", flags=flags)
         try:
+            harden(looking)
             if owner_of(looking) == "others":
                 raise foreign(str(place))
         finally:
@@ -76,6 +78,36 @@ def _check_database(place: Path) -> None:
         ) from error
     except apsw.Error:
         return  # without its journal a file may look torn that is whole; opening it will tell
+
+
+_HARD = (
+    (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+    (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+    (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+    (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+)
+
+STEPS = 250_000
+"""So many instructions of SQLite's machine pass between two looks at the clock, and at signals."""
+
+
+class Deadline:
+    """Ends statements that take too long; while it has no end it lets signals through."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end: float | None = monotonic() + seconds
+
+    def __call__(self) -> bool:
+        return self.end is not None and monotonic() > self.end
+
+
+def harden(connection: apsw.Connection, seconds: float = 10.0) -> Deadline:
+    """Let nothing in a file act: it may have been made by somebody else."""
+    for setting, value in _HARD:
+        connection.config(setting, value)
+    deadline = Deadline(seconds)
+    connection.set_progress_handler(deadline, STEPS)
+    return deadline
 
 
 def owner_of(connection: apsw.Connection) -> Literal["us", "others", "nobody"]:

@@ -18,8 +18,9 @@ from holdfast.stores.backups import damaged, directory, discard
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import FtsSearch
 from holdfast.stores.indexing import SCHEMA
-from holdfast.stores.location import OURS, file_at, foreign, make_private, owner_of
+from holdfast.stores.location import OURS, file_at, foreign, harden, make_private, owner_of
 from holdfast.stores.migrations import migrate
+from holdfast.stores.schema import check_schema
 from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
 from holdfast.stores.sql.counts import SqlCounts
@@ -61,6 +62,7 @@ class Sqlite:
     """One connection: statements, transactions, and errors in our own words."""
 
     for_update = ""
+    words = WORDS
 
     BEGIN = "BEGIN IMMEDIATE"
     """How a writer begins: with the right to write, so that it never reads what goes stale."""
@@ -80,6 +82,8 @@ class Sqlite:
         except apsw.Error as error:
             raise mapped(error, self.where) from error
         self._cursor = self.connection.cursor()
+        self.deadline = harden(self.connection, PATIENCE / 1000 + 15)
+        """Until its schema has been compared with ours, no statement may take long."""
         try:
             self._check_owner()
             self._prepare()
@@ -106,7 +110,6 @@ class Sqlite:
             "fullfsync=ON",
             "checkpoint_fullfsync=ON",
             "foreign_keys=OFF",
-            "trusted_schema=OFF",
             "cell_size_check=ON",
             "secure_delete=ON",
             "mmap_size=0",
@@ -308,6 +311,10 @@ _MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], Any], ...] = (
         _unavailable("is locked by another process", "try again, or end that process"),
     ),
     (
+        (apsw.InterruptError,),
+        _unavailable("could not be read in time", "it may not be a store; name another --store"),
+    ),
+    (
         (apsw.FullError,),
         _unavailable("cannot grow: the disk is full", "free some space, then retry"),
     ),
@@ -364,6 +371,8 @@ class SqliteStore:
         make_private(place)
         db = cls.connect(place, vfs)
         try:
+            check_schema(db, WORDS, str(place))
+            db.deadline.end = None
             migrate(db, WORDS, time.time_ns() // 1_000_000, str(place))
         except BaseException:
             with suppress(HoldfastError):

@@ -31,6 +31,9 @@ else:
 INLINE = 32 * 1024
 """Parts larger than this go to a blob."""
 
+LARGEST_PART = 256 << 20
+"""No part is larger; a blob that unpacks to more was not written here."""
+
 GARBLED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError)
 """What a column raises that holds no value of ours, or no bytes at all, as SQLite allows."""
 
@@ -135,15 +138,28 @@ def _signed(hasher: Any, contents: Sequence[bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """A blob's content; Corrupt where it is none."""
+    """A blob's content; Corrupt where it is none, or larger than any that is written here."""
+    unpacking = zstd.ZstdDecompressor()
     try:
-        return zstd.decompress(data)
+        _check_size(zstd.get_frame_info(data).decompressed_size)
+        content = unpacking.decompress(data, LARGEST_PART + 1)
+        _check_size(len(content))
+        if not unpacking.eof:
+            raise zstd.ZstdError("it ends too early")
     except zstd.ZstdError as garbled:
         raise Corrupt(f"a blob cannot be unpacked ({garbled}); run `holdfast doctor`") from garbled
+    return content
+
+
+def _check_size(size: int | None) -> None:
+    if size is not None and size > LARGEST_PART:
+        raise zstd.ZstdError(f"it would be larger than {LARGEST_PART >> 20} MiB")
 
 
 def pack(data: bytes) -> bytes:
     """A blob's stored form."""
+    if len(data) > LARGEST_PART:
+        raise Misuse(f"{len(data) >> 20} MiB at once; at most {LARGEST_PART >> 20} MiB can be kept")
     return zstd.compress(data)
 
 

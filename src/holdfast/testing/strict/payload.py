@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 import zlib
 from collections.abc import Callable
@@ -14,12 +13,32 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+LARGEST = 256 << 20
+"""No request is larger once it is unpacked."""
+
+
+def _inflated(packed: bytes, form: int) -> bytes:
+    unpacking = zlib.decompressobj(form)
+    return _whole(unpacking.decompress(packed, LARGEST), unpacking.eof)
+
+
+def _unzstd(packed: bytes) -> bytes:
+    unpacking = zstd.ZstdDecompressor()
+    return _whole(unpacking.decompress(packed, LARGEST), unpacking.eof)
+
+
+def _whole(content: bytes, ended: bool) -> bytes:
+    if not ended:
+        raise EOFError("it ends too early, or is too large")
+    return content
+
+
 UNPACKED: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     "identity": bytes,
-    "gzip": gzip.decompress,
-    "deflate": zlib.decompress,
-    "zstd": zstd.decompress,
+    "gzip": lambda packed: _inflated(packed, zlib.MAX_WBITS | 16),
+    "deflate": lambda packed: _inflated(packed, zlib.MAX_WBITS),
+    "zstd": _unzstd,
 }
 BROKEN = (OSError, EOFError, ValueError, zlib.error, zstd.ZstdError)
 
