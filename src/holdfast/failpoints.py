@@ -26,6 +26,8 @@ POINTS = (
     "erase.before_copy",
     "erase.before_delete",
     "erase.before_sweep",
+    "erasing.after_lease",
+    "erasing.before_swap",
     "backup.before_copy",
     "backup.before_name",
     "mend.before_commit",

@@ -18,7 +18,7 @@ from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool
 from holdfast.model.search import Query
 from holdfast.model.span import Span
-from holdfast.model.store import Erased
+from holdfast.model.store import Erased, Erasing
 from holdfast.stores.salvage import salvage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.factories import append, call, draft, job, read_all, session, start
@@ -141,13 +141,131 @@ def test_what_a_reader_holds_is_told_and_goes_when_it_ends(store: SqliteStore, p
     assert left(path) == set()
 
 
-def test_backups_that_hold_the_session_go_and_others_stay(store: SqliteStore, path: Path) -> None:
+def finish(store: SqliteStore, owner: str = "me", now: int = 1) -> list[Erasing]:
+    """Every step of what is left to be erased."""
+    steps: list[Erasing] = []
+    while step := drive(store.care.erase_further(owner=owner, now=now, until=now + 1000)):
+        steps.append(step)
+    return steps
+
+
+def test_backups_that_hold_the_session_are_rewritten_without_it(
+    store: SqliteStore, path: Path
+) -> None:
+    furnish(store, "early")
+    older = drive(store.care.backup())
+    untouched = Path(older).read_bytes()
+    id = hide(store)
+    newer = [drive(store.care.backup()) for _ in range(2)]
+    erased = drive(store.sessions.erase(id))
+    assert (erased.backups, sorted(erased.holding)) == ((), sorted(newer))
+    assert {finding.where for finding in drive(store.care.examine())} == set(newer)
+    *steps, last = finish(store)
+    assert sorted(path for step in steps for path in step.rewritten) == sorted(newer)
+    assert (last.session, last.done, last.holding) == (id, True, ())
+    assert left(path) == set()
+    assert id.encode() not in bytes_of(path)
+    assert Path(older).read_bytes() == untouched
+    assert drive(store.care.examine()) == ()
+    for name in newer:
+        assert os.stat(name).st_mode & 0o777 == 0o600
+        kept = SqliteStore.open(name)
+        assert [entry.id for entry in read_all(kept, "before")] == [
+            entry.id for entry in read_all(store, "before")
+        ]
+        assert len(drive(kept.search.find(Query(words="better")))) == 3
+        kept.close()
+
+
+def test_rewriting_is_leased_and_goes_on_where_it_was_cut_short(
+    store: SqliteStore, path: Path
+) -> None:
+    id = hide(store)
+    backups = [drive(store.care.backup()) for _ in range(2)]
+    drive(store.sessions.erase(id))
+    failpoints.arm("erasing.before_swap", failpoints.fail_at(2))
+    try:
+        with pytest.raises(RuntimeError):
+            finish(store, "first", now=1)
+    finally:
+        failpoints.disarm()
+    assert finish(store, "second", now=2) == [], "the first may be at it still"
+    assert len(finish(store, "second", now=2000)) == 2, "its lease has run out"
+    assert left(path) == set()
+    assert sorted(os.listdir(f"{path}.backups")) == sorted(Path(one).name for one in backups)
+
+
+def test_a_session_that_uses_an_erased_id_again_stays_in_its_backups(
+    store: SqliteStore,
+) -> None:
+    id = hide(store)
+    drive(store.care.backup())
+    drive(store.sessions.erase(id))
+    start(store, id, title="another")
+    newer = drive(store.care.backup())
+    finish(store)
+    kept = SqliteStore.open(newer)
+    assert drive(kept.sessions.session(id)).title == "another"
+    kept.close()
+
+
+def test_a_large_index_is_merged_in_slices_that_end_soon(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.stores.sqlite.FEW_PAGES", 1)
+    monkeypatch.setattr("holdfast.stores.erasing.SLICE", 4)
+    id = hide(store)
+    drive(store.search.catch_up())
+    erased = drive(store.sessions.erase(id))
+    assert "until a job has merged it" in erased.held
+    assert drive(store.search.find(Query(words=WORDS["text"]))) == ()
+    assert [one.area for one in drive(store.care.examine())] == ["search"]
+    assert len(finish(store)) > 2
+    assert left(path) == set()
+    assert id.encode() not in bytes_of(path)
+    assert drive(store.care.examine()) == ()
+
+
+def test_erasing_costs_what_the_session_holds(tmp_path: Path) -> None:
+    """Counted in pages written, which no load of the machine changes."""
+
+    def written(sessions: int) -> int:
+        store = SqliteStore.open(tmp_path / f"{sessions}.db")
+        dice = Random(1)
+        for n in range(sessions):
+            id = f"s{n:05d}"
+            start(store, id)
+            append(store, id, *[f"{dice.randbytes(200).hex()} {n} {m}" for m in range(8)])
+            drive(store.calls.record(call(id)))
+            drive(store.jobs.offer(job(id, key=f"k{n}")))
+        while drive(store.search.catch_up()):
+            pass
+        store.db.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        steps = 0
+
+        def count() -> bool:
+            nonlocal steps
+            steps += 1
+            return False
+
+        store.db.connection.set_progress_handler(count, 100)
+        drive(store.sessions.erase("s00003"))
+        store.close()
+        return steps
+
+    small, large = written(60), written(600)
+    assert large < 2 * small + 20
+
+
+def test_backups_that_hold_the_session_go_where_that_is_asked_and_others_stay(
+    store: SqliteStore, path: Path
+) -> None:
     furnish(store, "early")
     older = drive(store.care.backup())
     id = hide(store)
     newer = drive(store.care.backup())
-    erased = drive(store.sessions.erase(id))
-    assert erased.backups == (newer,)
+    erased = drive(store.sessions.erase(id, backups="delete"))
+    assert (erased.backups, erased.holding) == ((newer,), ())
     assert os.path.exists(older)
     assert left(path) == set()
 
@@ -171,7 +289,7 @@ def erase_after_salvage(store: SqliteStore, path: Path, table: str, id: str) -> 
     ((page,),) = store.db.rows("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))
     again = salvaged(store, path, page)
     try:
-        return drive(again.sessions.erase(id))
+        return drive(again.sessions.erase(id, backups="delete"))
     finally:
         again.close()
 
@@ -198,7 +316,7 @@ def test_the_journal_of_a_damaged_file_goes_with_it(
     assert len(os.listdir(f"{crashed}.backups")) == 2
     again = SqliteStore.open(crashed)
     try:
-        drive(again.sessions.erase(id))
+        drive(again.sessions.erase(id, backups="delete"))
         assert os.listdir(f"{crashed}.backups") == []
     finally:
         again.close()
@@ -223,7 +341,29 @@ def test_a_damaged_file_that_does_not_hold_it_is_kept_and_named(
         id = hide(again)
         erased = drive(again.sessions.erase(id))
         assert erased.backups == ()
-        assert ".damaged" in erased.held
+        assert ".damaged" in erased.holding[0], "it may hold it; nobody has read it yet"
+        (last,) = finish(again)
+        assert (last.done, last.holding) == (True, ())
+    finally:
+        again.close()
+
+
+def test_a_damaged_file_that_holds_it_stays_named_until_it_is_removed(
+    store: SqliteStore, path: Path
+) -> None:
+    id = hide(store)
+    again = salvaged(store, path, 1)
+    try:
+        drive(again.sessions.erase(id))
+        (last,) = finish(again)
+        (held,) = last.holding
+        assert held.endswith(".damaged")
+        assert "is damaged" in last.why
+        (finding,) = drive(again.care.examine())
+        assert (finding.where, finding.mend) == (held, "")
+        os.unlink(held)
+        finish(again, now=5000)
+        assert drive(again.care.examine()) == ()
     finally:
         again.close()
 
@@ -242,6 +382,7 @@ def test_erasing_cut_short_changes_nothing(store: SqliteStore, path: Path, point
     assert read_all(store, id) == before
     assert os.path.exists(backup)
     drive(store.sessions.erase(id))
+    finish(store)
     assert left(path) == set()
 
 

@@ -11,18 +11,25 @@ from holdfast.cli.options import Asked, common, find, session_argument
 if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
-    from holdfast.model.store import Erased
+    from holdfast.model.store import Erased, Erasing, OfBackups
 
 
 @click.command()
 @session_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--backups",
+    type=click.Choice(["rewrite", "delete"]),
+    default="rewrite",
+    help="Rewrite backups that hold it without it, or delete them.",
+)
 @common
-def erase(asked: Asked, session: str, yes: bool) -> int:
+def erase(asked: Asked, session: str, yes: bool, backups: OfBackups) -> int:
     """Erase a session for good, its subtasks too; its forks keep what they share with it."""
     from holdfast.agent.subtask import subtasks
     from holdfast.cli.doctor import busy
     from holdfast.cli.terminal import agreed, emit
+    from holdfast.model.store import Erasing
 
     with asked.open() as hf:
         found = find(hf, session)
@@ -32,12 +39,19 @@ def erase(asked: Asked, session: str, yes: bool) -> int:
             click.echo("Nothing was erased.", err=True)
             return 1
         with busy("Erasing"):
-            everything = [hf.erase(one.id) for one in (*subtasks(hf, found), found)]
+            everything = [
+                hf.erase(one.id, backups=backups, background=False)
+                for one in (*subtasks(hf, found), found)
+            ]
+        with busy("Rewriting backups and the search index"):
+            rest = {one.session: one for one in hf.finish_erasing()}
     for gone in everything:
+        left = rest.get(gone.session, Erasing(session=gone.session, holding=gone.holding))
         if asked.json:
-            emit({name: getattr(gone, name) for name in gone.__struct_fields__})
+            told = {name: getattr(gone, name) for name in gone.__struct_fields__}
+            emit({**told, "rewritten": left.rewritten, "holding": left.holding})
         else:
-            tell(gone)
+            tell(gone, left)
     return 0
 
 
@@ -62,8 +76,8 @@ def announce(hf: Holdfast, session: Session) -> None:
         say(f"  Fork {fork.id} keeps its copy of the first {shared}.")
 
 
-def tell(gone: Erased) -> None:
-    """What went."""
+def tell(gone: Erased, left: Erasing) -> None:
+    """What went, and what is left."""
     from holdfast.cli.terminal import one_line, say
     from holdfast.cli.wording import many
 
@@ -73,5 +87,12 @@ def tell(gone: Erased) -> None:
         say(f"  {fork} has its own copy of what it shared.")
     for backup in gone.backups:
         say(f"  The backup {one_line(backup)} held it and was removed.")
-    if gone.held:
+    for backup in left.rewritten:
+        say(f"  The backup {one_line(backup)} was rewritten without it.")
+    for backup in left.holding:
+        say(f"  The backup {one_line(backup)} still holds it, or may.", "yellow")
+    if left.holding:
+        why = left.why or "another process is rewriting it"
+        say(f"  {one_line(why)}; `--backups delete` removes such backups.", "yellow")
+    if gone.held and not left.done:
         say(f"Still to be read: {one_line(gone.held)}", "yellow")

@@ -41,7 +41,7 @@ from holdfast.model.origin import Imported
 from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Where
 from holdfast.model.span import OPEN
-from holdfast.model.store import Erased, Finding
+from holdfast.model.store import Erased, Erasing, Finding, OfBackups
 from holdfast.ports import Catalogue, Counter, Store, Telemetry
 
 if TYPE_CHECKING:
@@ -133,9 +133,17 @@ class Holdfast:
         """Let a session go in which nothing was said; False where it holds anything."""
         return drive(self.engine.discard(id))
 
-    def erase(self, id: str) -> Erased:
-        """Erase a session for good; forks of it keep what they share with it."""
-        return drive(self.engine.erase(id))
+    def erase(self, id: str, *, backups: OfBackups = "rewrite", background: bool = True) -> Erased:
+        """Erase a session for good; forks of it keep what they share with it.
+
+        Backups that hold it are rewritten without it by a job in the background, which the answer
+        names and `finish_erasing` does at once; with `backups="delete"` they are removed.
+        """
+        return drive(self.engine.erase(id, backups=backups, background=background))
+
+    def finish_erasing(self) -> tuple[Erasing, ...]:
+        """Erase what erased sessions have left in backups and in a large search index."""
+        return drive(self.engine.finish_erasing())
 
     def search(
         self, words: str, *, meaning: bool = False, **where: Unpack[Where]

@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
 
+from msgspec.structs import replace
+
 from holdfast.core.secrets import redact
 from holdfast.core.sound import own_id, text
 from holdfast.engine import load
@@ -31,7 +33,7 @@ from holdfast.model.origin import Imported
 from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN
-from holdfast.model.store import Erased, Finding, Page
+from holdfast.model.store import Erased, Erasing, Finding, OfBackups, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ SHORTEST_PREFIX = 6
 
 
 NO_CAPS = Caps()
+
+LEASE = 10 * 60_000
+"""How long one step of erasing may take before somebody else tries it, in ms."""
 
 
 class Lock(Protocol):
@@ -257,9 +262,41 @@ class Engine:
         """Let a session go in which nothing was said; False where it holds anything."""
         return await self.store.sessions.discard(id)
 
-    async def erase(self, id: str) -> Erased:
-        """Erase a session for good; forks of it keep what they share with it."""
-        return await self.store.sessions.erase((await self.resolve(id)).id)
+    async def erase(
+        self, id: str, *, backups: OfBackups = "rewrite", background: bool = True
+    ) -> Erased:
+        """Erase a session for good; forks of it keep what they share with it.
+
+        Backups that hold it are rewritten without it by a job beside, which the answer names and
+        `finish_erasing` waits for; with `backups="delete"` they are removed at once.
+        """
+        if backups not in ("rewrite", "delete"):
+            raise Misuse(f"backups is 'rewrite' or 'delete', not {backups!r}")
+        found = await self.resolve(id)
+        erased = await self.store.sessions.erase(found.id, backups=backups)
+        if background and self.spawn and (erased.holding or erased.held):
+            self.spawn(self._erase_on)
+        return erased
+
+    async def _erase_on(self) -> None:
+        await self.finish_erasing()
+
+    async def finish_erasing(self) -> tuple[Erasing, ...]:
+        """Erase what erased sessions have left in backups and the search index, step by step.
+
+        What became of each of them; nothing of one that another process is at.
+        """
+        owner, ended = self.ids.new(), list[Erasing]()
+        rewritten: tuple[str, ...] = ()
+        while True:
+            now = self.clock.now()
+            step = await self.store.care.erase_further(owner=owner, now=now, until=now + LEASE)
+            if step is None:
+                return tuple(ended)
+            rewritten += step.rewritten
+            if step.done:
+                ended.append(replace(step, rewritten=rewritten))
+                rewritten = ()
 
     async def search(
         self, words: str, *, meaning: bool = False, **where: Unpack[Where]

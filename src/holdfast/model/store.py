@@ -47,8 +47,30 @@ class Erased(Struct, frozen=True, kw_only=True):
     """Forks that were given their own copy of the shared beginning."""
     backups: tuple[str, ...] = ()
     """Backups that were removed because they held the session."""
+    holding: tuple[str, ...] = ()
+    """Backups that hold it until a job has rewritten them without it."""
     held: str = ""
     """What could not be overwritten yet, and why; empty when nothing is left."""
+
+
+OfBackups = Literal["rewrite", "delete"]
+"""What becomes of backups that hold an erased session."""
+
+
+class Erasing(Struct, frozen=True, kw_only=True):
+    """How far the job has come that erases a session from everything but the store's tables."""
+
+    session: str
+    done: bool = False
+    """Whether nothing more can be done; what is left is in `holding`."""
+    indexed: bool = False
+    """Whether the search index still holds words of it."""
+    rewritten: tuple[str, ...] = ()
+    """Backups that were rewritten without it in this step."""
+    holding: tuple[str, ...] = ()
+    """Backups that still hold it."""
+    why: str = ""
+    """Why those cannot be rewritten, where that is so."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from holdfast.model.log import Draft, Entry, Head, PartRef, Session
 from holdfast.model.reply import By, Call, Spent
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Spans
-from holdfast.model.store import Changes, Erased, Expect, Finding, Page
+from holdfast.model.store import Changes, Erased, Erasing, Expect, Finding, OfBackups, Page
 from holdfast.ports.importing import Imports
 from holdfast.ports.knowing import Embedder
 
@@ -100,8 +100,12 @@ class Sessions(Protocol):
         """Remove a session that holds nothing and that nothing belongs to; whether that was so."""
         ...
 
-    async def erase(self, id: str) -> Erased:
-        """Really erase it; forks that share its beginning get their own copy first."""
+    async def erase(self, id: str, *, backups: OfBackups = "rewrite") -> Erased:
+        """Really erase it; forks that share its beginning get their own copy first.
+
+        What this costs depends on the session alone. Backups that hold it are removed at once, or
+        left to `Care.erase_further`, as are words in a large search index.
+        """
         ...
 
 
@@ -236,6 +240,13 @@ class Care(Protocol):
 
     async def backup(self) -> str:
         """A private copy of the store beside it; its path."""
+        ...
+
+    async def erase_further(self, *, owner: str, now: int, until: int) -> Erasing | None:
+        """Take one short step of erasing what erased sessions have left in backups and the index.
+
+        None where nothing is left, or somebody else is at it: the work is leased up to `until`.
+        """
         ...
 
     async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -52,7 +52,7 @@ def backup(connection: apsw.Connection, store: Path) -> Path:
         made = shelf / f"{stamp()}.db"
         with unfinished(shelf / f"{UNFINISHED}{made.name}") as copy:
             failpoint("backup.before_copy")
-            _copy(connection, copy)
+            copy_to(connection, copy)
             failpoint("backup.before_name")
             os.rename(copy, made)
         sync_directory(shelf)
@@ -75,28 +75,54 @@ def unfinished(path: Path) -> Iterator[Path]:
                 os.unlink(f"{path}{suffix}")
 
 
-def _copy(connection: apsw.Connection, path: Path) -> None:
+def copy_to(connection: apsw.Connection, path: Path) -> None:
+    """Copy a database, as one file that is complete in itself."""
     copy = apsw.Connection(str(path))
     try:
         copy.execute("PRAGMA synchronous=FULL")
         with copy.backup("main", connection, "main") as steps:
             steps.step()
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, complete in itself
+        copy.execute("PRAGMA journal_mode=DELETE")
     finally:
         copy.close()
 
 
-def discard(store: Path, session: str, number: int) -> tuple[str, ...]:
-    """Remove every copy that holds a session, by its id or its number; their paths."""
+def discard(store: Path, session: str, number: int, *, only_junk: bool = False) -> tuple[str, ...]:
+    """Remove every copy that holds a session, by its id or its number; their paths.
+
+    With `only_junk` only what was never finished: nobody would miss it.
+    """
     gone: list[str] = []
     names = copies(store)
     for name in names:
-        if not name.endswith("-wal") and _holds(store, name, session, number):
+        if only_junk and not name.startswith(UNFINISHED):
+            continue
+        if not name.endswith("-wal") and holds(store, name, session, number):
             for each in {name, f"{name}-wal"} & set(names):
                 with suppress(FileNotFoundError):
                     Root(directory(store)).remove(each)
             gone.append(str(directory(store) / name))
     return tuple(gone)
+
+
+def holding(store: Path, session: str, number: int) -> tuple[str, ...]:
+    """The copies that hold a session; damaged ones may, and are not read through here."""
+    finished = [
+        name for name in copies(store) if not name.startswith(UNFINISHED)
+        and not name.endswith(JOURNALS)
+    ]  # fmt: skip
+    return tuple(
+        str(directory(store) / name) for name in finished if _may_hold(store, name, session, number)
+    )
+
+
+def _may_hold(store: Path, name: str, session: str, number: int) -> bool:
+    if not name.endswith(".db"):
+        return True
+    try:
+        return _says(directory(store) / name, session)
+    except apsw.Error:
+        return True
 
 
 def left_over(store: Path, now: float) -> list[Path]:
@@ -117,7 +143,8 @@ def damaged(store: Path) -> list[str]:
     return [name for name in copies(store) if name.endswith(DAMAGED)]
 
 
-def _holds(store: Path, name: str, session: str, number: int) -> bool:
+def holds(store: Path, name: str, session: str, number: int) -> bool:
+    """Whether a copy holds a session, be it damaged."""
     try:
         if name.endswith(".db") and not name.startswith(UNFINISHED):
             return _says(directory(store) / name, session)
@@ -132,16 +159,23 @@ def _holds(store: Path, name: str, session: str, number: int) -> bool:
         return mentioned or _numbered(Pages(file, journal), number)
 
 
-def _says(path: Path, session: str) -> bool:
-    """Ask a sound copy, opened so that nothing in it can act and nothing beside it is made."""
+@contextmanager
+def opened(path: Path) -> Iterator[apsw.Connection]:
+    """A copy, opened so that nothing in it can act and nothing beside it is made."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     copy = apsw.Connection(f"file:{quote(str(path))}?mode=ro&immutable=1", flags=flags)
     try:
         harden(copy)
-        found = copy.execute("SELECT 1 FROM sessions WHERE id = ?", (session,))
-        return bool(found.fetchall())
+        yield copy
     finally:
         copy.close()
+
+
+def _says(path: Path, session: str) -> bool:
+    """Whether a sound copy has the row of a session."""
+    with opened(path) as copy:
+        found = copy.execute("SELECT 1 FROM sessions WHERE id = ?", (session,))
+        return bool(found.fetchall())
 
 
 def _mentions(file: BinaryIO, name: bytes) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.errors import StoreError
-from holdfast.model.store import Finding
+from holdfast.model.store import Erasing, Finding
 from holdfast.stores import backups
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ class SqliteCare:
                 return str(backups.backup(self._db.connection, self._db.path))
             except apsw.Error as error:
                 raise self._db.mapped(error) from error
+
+    async def erase_further(self, *, owner: str, now: int, until: int) -> Erasing | None:
+        from holdfast.stores.erasing import erase_further
+
+        return erase_further(self._db, owner, now, until)
 
     async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         mended: dict[tuple[str, str], bool] = {}

@@ -42,7 +42,7 @@ _INDEX_ONLY = ("missing from index", "wrong # of entries in index", "non-unique 
 def store_findings(db: Sqlite) -> Iterator[Finding]:
     """Everything about a store that is not as it should be; where one check fails, others go on."""
     checks: tuple[Callable[[Sqlite], Iterator[Finding]], ...] = (
-        _database, _besides, _search, _owners, _alone, _blobs, _modes, _left_over
+        _database, _besides, _search, _owners, _alone, _blobs, _modes, _left_over, _erasures
     )  # fmt: skip
     for check in checks:
         try:
@@ -182,3 +182,18 @@ def _left_over(db: Sqlite) -> Iterator[Finding]:
     for path in backups.left_over(db.path, time.time()):
         what = "a copy that was cut short; nobody writes it any more"
         yield Finding(area="files", what=what, where=str(path), mend=mend.REMOVE)
+
+
+def _erasures(db: Sqlite) -> Iterator[Finding]:
+    """What is left of sessions that were erased."""
+    from holdfast.stores.erasing import unfinished
+
+    for session, holding, indexed in unfinished(db):
+        if indexed:
+            what = f"the search index holds words of {session}, which was erased"
+            yield Finding(area="search", what=what, where=db.where, mend=mend.FINISH)
+        for path in holding:
+            how = mend.FINISH if path.endswith(".db") else ""
+            what = f"a backup holds {session}, which was erased"
+            what += "" if how else "; it is damaged: remove it"
+            yield Finding(area="files", what=what, where=path, mend=how)

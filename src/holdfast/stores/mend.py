@@ -7,6 +7,7 @@ A mend that finds nothing to do says so, so that mending twice is mending once.
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import time
 from collections.abc import Callable
@@ -21,6 +22,9 @@ from holdfast.stores.sql.erase import sweep
 if TYPE_CHECKING:
     from holdfast.stores.sqlite import Sqlite
 
+LEASE = 10 * 60_000
+"""How long one step of erasing may take before somebody else tries it, in ms."""
+
 REINDEX = "build the indexes anew from their tables"
 REBUILD = "empty the search index; it fills again from the log"
 SWEEP = "remove the blobs that nothing refers to"
@@ -33,6 +37,7 @@ RELABEL = "keep the unreadable bytes in a marker at the session's end, and begin
 RECORD = "set the call to what its columns say; the unreadable bytes go to the session's end"
 MOVE = "give the call to the session that holds its reply"
 ACCEPT = "let them count as calls without a price, and say no more of it"
+FINISH = "finish erasing: merge the index, rewrite the backups"
 LAY_BY = "move the unreadable bytes to a marker at the session's end"
 REFOLD = "carry the state that the markers before it give"
 ADOPT = "give them a session again"
@@ -47,6 +52,8 @@ def mend(db: Sqlite, how: str, where: str) -> bool:
         return _shut(where)
     if how == REMOVE:
         return _remove(db, where)
+    if how == FINISH:
+        return _finish_erasing(db)
     with db.writing():
         mended = _MENDS[how](db, where) if how in _MENDS else False
         if mended:  # what was computed from a log that is mended is computed again
@@ -60,6 +67,16 @@ def _remove(db: Sqlite, where: str) -> bool:
         return False
     os.unlink(where)
     return True
+
+
+def _finish_erasing(db: Sqlite) -> bool:
+    from holdfast.stores.erasing import erase_further
+
+    owner, done = secrets.token_hex(8), False
+    now = time.time_ns() // 1_000_000
+    while step := erase_further(db, owner, now, now + LEASE):
+        done = done or bool(step.rewritten) or step.indexed
+    return done
 
 
 def _shut(where: str) -> bool:

@@ -91,6 +91,12 @@ def m0012_snapshots(db: Database, words: dict[str, str]) -> None:
     db.run(_SNAPSHOTS.format_map(words))
 
 
+def m0013_erasures(db: Database, words: dict[str, str]) -> None:
+    """Erased sessions that backups or the index still hold; a session's jobs without a scan."""
+    for statement in _ERASURES:
+        db.run(statement.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -104,6 +110,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0010_awaited,
     m0011_calls_of_their_session,
     m0012_snapshots,
+    m0013_erasures,
 )
 
 
@@ -217,3 +224,10 @@ _CALLS_OF_THEIR_SESSION = (
 _SNAPSHOTS = """CREATE TABLE snapshots (
     session BIGINT NOT NULL, seq BIGINT NOT NULL, version BIGINT NOT NULL, data {bytes} NOT NULL,
     PRIMARY KEY (session, seq))"""
+
+_ERASURES = (
+    """CREATE TABLE erasures (
+        number {key}, id TEXT NOT NULL, owner TEXT NOT NULL, until BIGINT NOT NULL,
+        step BIGINT NOT NULL)""",
+    "CREATE INDEX jobs_by_session ON jobs (session)",
+)

@@ -8,6 +8,7 @@ is never read, and is no reason to refuse.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -17,9 +18,11 @@ from holdfast.errors import Corrupt, Outdated
 from holdfast.stores.migrations import MIGRATIONS
 from holdfast.stores.sql.database import Database
 
-CURRENT = "26285ee63c1caee43ed0cc9cac201054"
+CURRENT = "ca8947e0960761931dff29051b905341"
 """The fingerprint of the schema after all migrations: what nearly every store has. Where it is not
 up to date, opening a store takes longer, for its schema is made anew to be compared."""
+
+KNOWN = {step.__name__ for step in MIGRATIONS}
 
 MOST_NAMED = 5
 LONGEST = 60
@@ -55,7 +58,7 @@ def check_schema(db: Database, words: dict[str, str], where: str) -> None:
 
 def besides(db: Database, words: dict[str, str]) -> list[str]:
     """The names of tables that are not ours: they are never read."""
-    ours = {one.name for one in made_by(len(MIGRATIONS), words)}
+    ours = {one.name for one in made_by(KNOWN, words)}
     found = [Object(*row) for row in db.rows(_OBJECTS)]
     return [
         one.name
@@ -74,13 +77,14 @@ def fingerprint(found: list[Object]) -> str:
     return sha256(repr(told).encode()).hexdigest()[:32]
 
 
-def made_by(steps: int, words: dict[str, str]) -> list[Object]:
-    """The schema that so many migrations make."""
+def made_by(applied: Collection[str], words: dict[str, str]) -> list[Object]:
+    """The schema that these migrations make."""
     scratch = _Scratch()
     try:
         scratch.run(_LEDGER)
-        for step in MIGRATIONS[:steps]:
-            step(scratch, words)  # type: ignore[arg-type]
+        for step in MIGRATIONS:
+            if step.__name__ in applied:
+                step(scratch, words)  # type: ignore[arg-type]
         return [Object(*row) for row in scratch.rows(_OBJECTS)]
     finally:
         scratch.connection.close()
@@ -115,18 +119,20 @@ def _applied(db: Database, found: list[Object], where: str) -> set[str]:
     ledger = next((one for one in found if one.name == "migrations"), None)
     if ledger is None or _plain(ledger.sql) != _plain(_LEDGER):
         return set()
-    known = {step.__name__ for step in MIGRATIONS}
     applied = {name for (name,) in db.rows("SELECT name FROM migrations LIMIT 10000")}
-    if applied - known:
-        raise Outdated(len(applied), len(known), where)
+    if applied - KNOWN:
+        raise Outdated(len(applied), len(KNOWN), where)
     return applied
 
 
 def _changed(found: list[Object], applied: set[str], words: dict[str, str]) -> list[str]:
     """What is defined otherwise than by the migrations that were applied."""
-    steps = sum(step.__name__ in applied for step in MIGRATIONS)
-    complete = steps == len(MIGRATIONS)
-    expected = {(one.type, one.name): _plain(one.sql) for one in made_by(steps, words)}
+    complete = applied == KNOWN
+    try:
+        made = made_by(applied, words)
+    except apsw.Error:
+        return ["migrations that do not go together"]
+    expected = {(one.type, one.name): _plain(one.sql) for one in made}
     ours = {name for _, name in expected}
     odd: list[str] = []
     for one in found:

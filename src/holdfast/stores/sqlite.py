@@ -14,7 +14,7 @@ from weakref import ref
 import apsw
 
 from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
-from holdfast.stores.backups import damaged, directory, discard
+from holdfast.stores.backups import discard, holding
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import FtsSearch
 from holdfast.stores.indexing import SCHEMA
@@ -43,11 +43,13 @@ PATIENCE = 15_000
 SHORT_PATIENCE = 500
 """How long to wait for readers before saying what they still hold, in ms."""
 
+FEW_PAGES = 600
+"""An index of fewer pages is merged at once when a session is erased; a larger one by a job."""
+
 _READ_BY_OTHERS = (
     "{0} and its -wal may hold what was deleted for as long as somebody reads an older state: end "
     "that reader, then run `holdfast doctor --repair`"
 )
-_SEARCHED = "{0} is damaged: what can be read of it does not hold the session"
 
 WORDS = {
     "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -225,7 +227,7 @@ class Sqlite:
             finally:
                 self._together = 0
 
-    def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
+    def forget(self, first: int, last: int) -> None:
         # Even where nothing is deleted, the index first writes down what it holds so far
         if self.rows(
             "SELECT 1 FROM search_docsize WHERE id BETWEEN ? AND ? LIMIT 1", (first, last)
@@ -234,18 +236,38 @@ class Sqlite:
         self.run("DELETE FROM search_vectors WHERE place BETWEEN ? AND ?", (first, last))
         before, number = seq_of(entry_of(first)) - 1, number_of(entry_of(first))
         self.run("UPDATE search_learned SET upto = min(upto, ?) WHERE n = ?", (before, number))
-        if wholly:
-            self.run("DELETE FROM search_learned WHERE n = ?", (number,))
+
+    def forget_wholly(self, number: int, first: int, last: int) -> bool:
+        indexed = bool(
+            self.rows(
+                "SELECT 1 FROM search_docsize WHERE id BETWEEN ? AND ? LIMIT 1", (first, last)
+            )
+        )
+        self.forget(first, last)
+        self.run("DELETE FROM search_learned WHERE n = ?", (number,))
+        pages = self.rows("SELECT count(*) FROM (SELECT 1 FROM search_data LIMIT ?)", (FEW_PAGES,))
+        if pages[0][0] < FEW_PAGES:
             # Until segments are merged, a contentless index only marks what is deleted
             self.run("INSERT INTO search (search) VALUES ('optimize')")
+            return True
+        return not indexed
 
-    def discard(self, session: str, number: int) -> tuple[str, ...]:
+    def discard(self, session: str, number: int, *, only_junk: bool) -> tuple[str, ...]:
         try:
-            return discard(self.path, session, number)
+            return discard(self.path, session, number, only_junk=only_junk)
         except OSError as error:
             raise Unavailable(
                 f"a backup that may hold {session} cannot be removed ({error}); nothing was "
                 "erased: check its owner and mode, then retry"
+            ) from error
+
+    def holding(self, session: str, number: int) -> tuple[str, ...]:
+        try:
+            return holding(self.path, session, number)
+        except OSError as error:
+            raise Unavailable(
+                f"the backups of {self.where} cannot be read ({error}); nothing was erased: check "
+                "their owner and mode, then retry"
             ) from error
 
     def settle(self) -> str:
@@ -258,7 +280,6 @@ class Sqlite:
             finally:
                 self.connection.set_busy_timeout(PATIENCE)
         doubts = [_READ_BY_OTHERS.format(self.where)] if busy else []
-        doubts += [_SEARCHED.format(directory(self.path) / name) for name in damaged(self.path)]
         return "; ".join(doubts)
 
     def mapped(self, error: apsw.Error) -> HoldfastError:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import ClassVar
 
 from holdfast.errors import Misuse, Unknown
-from holdfast.model.store import Finding
+from holdfast.model.store import Erasing, Finding
 
 from .calls import MemoryCalls
 from .counts import MemoryCounts
@@ -87,6 +87,9 @@ class MemoryCare:
 
     async def backup(self) -> str:
         raise Misuse("nothing to back up in memory; keep the sessions in a file to have copies")
+
+    async def erase_further(self, *, owner: str, now: int, until: int) -> Erasing | None:
+        return None
 
     async def repair(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         return ()

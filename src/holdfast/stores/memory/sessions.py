@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Session
 from holdfast.model.message import Message
-from holdfast.model.store import Changes, Erased, Page
+from holdfast.model.store import Changes, Erased, OfBackups, Page
 
 from .log import moved_on
 from .shelf import Shelf
@@ -112,7 +112,7 @@ class MemorySessions:
             del shelf.sessions[id], shelf.entries[id]
             return True
 
-    async def erase(self, id: str) -> Erased:
+    async def erase(self, id: str, *, backups: OfBackups = "rewrite") -> Erased:
         with self._shelf.lock:
             shelf, gone = self._shelf, self._shelf.session(id)
             forks = [fork for fork in shelf.sessions.values() if fork.parent == id]

@@ -45,12 +45,23 @@ class Database(Protocol):
         """One snapshot for several reads."""
         ...
 
-    def forget(self, first: int, last: int, *, wholly: bool = False) -> None:
-        """Take these parts out of the search index; `wholly` leaves no trace of their words."""
+    def forget(self, first: int, last: int) -> None:
+        """Take these parts out of the search index."""
         ...
 
-    def discard(self, session: str, number: int) -> tuple[str, ...]:
-        """Remove the backups that hold a session which is about to be erased; their paths."""
+    def forget_wholly(self, number: int, first: int, last: int) -> bool:
+        """Do so with all of a session; whether no trace of its words is left by now."""
+        ...
+
+    def discard(self, session: str, number: int, *, only_junk: bool) -> tuple[str, ...]:
+        """Remove the backups that hold a session which is about to be erased; their paths.
+
+        With `only_junk` those alone that were never finished.
+        """
+        ...
+
+    def holding(self, session: str, number: int) -> tuple[str, ...]:
+        """The backups that hold it; damaged ones, which nobody can ask quickly, may."""
         ...
 
     def settle(self) -> str:

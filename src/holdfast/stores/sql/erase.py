@@ -6,14 +6,17 @@ from typing import Any
 
 from holdfast.failpoints import failpoint
 from holdfast.model.span import Span, Spans, clip
-from holdfast.model.store import Erased
+from holdfast.model.store import Erased, OfBackups
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.lineage import unknown
 from holdfast.stores.sql.places import MOST_ENTRIES, part_place, parts_of, place
 
 
-def erase(db: Database, id: str) -> Erased:
-    """Erase a session in one transaction; forks of it get their own copy of the beginning first."""
+def erase(db: Database, id: str, backups: OfBackups = "rewrite") -> Erased:
+    """Erase a session in one transaction; forks of it get their own copy of the beginning first.
+
+    What its rows do not tell of, backups and the pages of a large index, is left to a job.
+    """
     with db.writing():
         found = db.rows("SELECT n, parent, fork FROM sessions WHERE id = ?", (id,))
         if not found:
@@ -23,15 +26,40 @@ def erase(db: Database, id: str) -> Erased:
         copied = _hand_over(db, number, parent, fork)
         entries, parts = _counted(db, number)
         failpoint("erase.before_delete")
-        _delete(db, number)
+        blobs = _blobs(db, number)
+        whole = _delete(db, number)
         failpoint("erase.before_sweep")
-        blobs = sweep(db)
+        swept = _sweep(db, blobs)
         # Last, so that what fails before leaves them; before the commit, so that none is forgotten.
-        backups = db.discard(id, number)
+        gone = db.discard(id, number, only_junk=backups == "rewrite")
+        holding = db.holding(id, number) if backups == "rewrite" else ()
+        if holding or not whole:
+            db.run("INSERT INTO erasures VALUES (?, ?, '', 0, ?)", (number, id, 2 if whole else 0))
+    held = [db.settle(), "" if whole else _INDEXED]
     return Erased(
-        session=id, entries=entries, parts=parts, blobs=blobs, copied=copied, backups=backups,
-        held=db.settle(),
+        session=id, entries=entries, parts=parts, blobs=swept, copied=copied, backups=gone,
+        holding=holding, held="; ".join(filter(None, held)),
     )  # fmt: skip
+
+
+_INDEXED = "the search index, which is large, holds its words until a job has merged it"
+
+
+def _blobs(db: Database, number: int) -> list[bytes]:
+    """What the session has in blobs."""
+    within = parts_of(place(number, 0), place(number, MOST_ENTRIES))
+    of_session = "SELECT DISTINCT blob FROM parts WHERE place BETWEEN ? AND ? AND blob IS NOT NULL"
+    return [blob for (blob,) in db.rows(of_session, within)]
+
+
+def _sweep(db: Database, blobs: list[bytes]) -> int:
+    """Remove those of these blobs that nothing refers to any more; how many went."""
+    gone = 0
+    for blob in blobs:
+        if not db.rows("SELECT 1 FROM parts WHERE blob = ? LIMIT 1", (blob,)):
+            db.run("DELETE FROM blobs WHERE hash = ?", (blob,))
+            gone += 1
+    return gone
 
 
 def _hand_over(db: Database, number: int, parent: int | None, fork: int) -> tuple[str, ...]:
@@ -89,18 +117,19 @@ def _counted(db: Database, number: int) -> tuple[int, int]:
     return entries, parts
 
 
-def _delete(db: Database, number: int) -> None:
-    whole = place(number, 0), place(number, MOST_ENTRIES)
-    within = parts_of(*whole)
+def _delete(db: Database, number: int) -> bool:
+    """Delete all rows of a session; whether its words are gone from the index as well."""
+    entries = place(number, 0), place(number, MOST_ENTRIES)
+    within = parts_of(*entries)
     one: tuple[Any, ...] = (number,)
-    db.forget(*within, wholly=True)
+    whole = db.forget_wholly(number, *within)
     for sql, values in (
         ("DELETE FROM counts WHERE part BETWEEN ? AND ?", within),
         ("DELETE FROM parts WHERE place BETWEEN ? AND ?", within),
-        ("DELETE FROM markers WHERE place BETWEEN ? AND ?", whole),
-        ("DELETE FROM entries WHERE place BETWEEN ? AND ?", whole),
+        ("DELETE FROM markers WHERE place BETWEEN ? AND ?", entries),
+        ("DELETE FROM entries WHERE place BETWEEN ? AND ?", entries),
         ("DELETE FROM keys WHERE session = ?", one),
-        ("DELETE FROM calls WHERE session = ?", one),
+        ("DELETE FROM calls WHERE place BETWEEN ? AND ?", entries),
         ("DELETE FROM givens WHERE session = ?", one),
         ("DELETE FROM jobs WHERE session = ?", one),
         ("DELETE FROM origins WHERE session = ?", one),
@@ -110,6 +139,7 @@ def _delete(db: Database, number: int) -> None:
         ("DELETE FROM sessions WHERE n = ?", one),
     ):
         db.run(sql, values)
+    return whole
 
 
 def sweep(db: Database) -> int:

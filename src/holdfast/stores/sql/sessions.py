@@ -9,7 +9,7 @@ from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Session
 from holdfast.model.span import Span, clip
-from holdfast.model.store import Changes, Erased, Page
+from holdfast.model.store import Changes, Erased, OfBackups, Page
 from holdfast.stores.sql import awaiting, rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.erase import erase
@@ -117,8 +117,8 @@ class SqlSessions:
                 self._db.run("DELETE FROM sessions WHERE n = ?", (number,))
         return bool(found)
 
-    async def erase(self, id: str) -> Erased:
-        return erase(self._db, id)
+    async def erase(self, id: str, *, backups: OfBackups = "rewrite") -> Erased:
+        return erase(self._db, id, backups)
 
     def _find(self, id: str) -> Row | None:
         found = self._db.rows(f"{_SELECT} WHERE s.id = ?", (id,))

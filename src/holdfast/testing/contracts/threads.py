@@ -124,7 +124,7 @@ class ThreadContract(Contract):
         id = start(store)
 
         def record(number: int) -> None:
-            reply = call(id, provider="p", request="r")
+            reply = call(id, provider="p", request="r", content="c")
             if number % 2:
                 drive(store.calls.record(reply))
             else:
