@@ -61,19 +61,31 @@ def test_a_resumed_session_is_not_quietly_another(hf: Holdfast, told: str) -> No
         hf.session(s.id, **cast(Any, {told: "b"}))
 
 
-def test_an_unambiguous_beginning_of_an_id_is_enough(hf: Holdfast) -> None:
+def test_an_unambiguous_beginning_of_an_id_is_enough_where_it_is_asked_for(hf: Holdfast) -> None:
     s = hf.session()
-    assert hf.session(s.id[:24]).id == s.id
-    assert hf.session(s.id[:24].lower()).id == s.id
+    assert hf.resolve(s.id[:24], prefix=True).id == s.id
+    assert hf.resolve(s.id[:24].lower(), prefix=True).id == s.id
     with pytest.raises(Unknown):
-        hf.session(s.id[:3])
+        hf.resolve(s.id[:3], prefix=True)
 
 
-def test_a_wrong_id_is_answered_with_the_nearest(hf: Holdfast) -> None:
+def test_an_id_is_exact_where_no_beginning_is_asked_for(hf: Holdfast) -> None:
     s = hf.session()
+    s.user("a secret")
     wrong = s.id[:-1] + ("0" if s.id[-1] != "0" else "1")
-    with pytest.raises(Unknown, match=s.id):
-        hf.session(wrong)
+    for id in (s.id[:24], s.id.lower(), wrong, s.id[:6], "nope"):
+        for attempt in (
+            lambda id=id: hf.session(id),
+            lambda id=id: hf.resolve(id),
+            lambda id=id: hf.erase(id),
+            lambda id=id: hf.export(id),
+            lambda id=id: hf.search("secret", session=id),
+            lambda id=id: hf.costs("day", session=id),
+        ):
+            with pytest.raises(Unknown) as told:
+                attempt()
+            assert s.id not in str(told.value)
+            assert told.value.nearest == ()
 
 
 def test_a_summary_takes_the_place_of_what_it_covers(hf: Holdfast) -> None:

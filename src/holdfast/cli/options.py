@@ -114,7 +114,7 @@ session_or_last = click.argument("session", default=LAST, shell_complete=complet
 
 def find(hf: Holdfast, name: str) -> Session:
     """The session of an id, of an unambiguous beginning of one, or the last that changed."""
-    return newest(hf) if name == LAST else hf.resolve(name)
+    return newest(hf) if name == LAST else hf.resolve(name, prefix=True)
 
 
 def newest(hf: Holdfast) -> Session:

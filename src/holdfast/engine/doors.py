@@ -113,9 +113,9 @@ class Holdfast:
         listed = self.engine.sessions(project=project, archived=archived, limit=limit, after=after)
         return drive(listed)
 
-    def resolve(self, id: str) -> Session:
-        """The session of an id, or of the one id that begins so."""
-        return drive(self.engine.resolve(id))
+    def resolve(self, id: str, *, prefix: bool = False) -> Session:
+        """The session of exactly this id; with `prefix` also of the only one that begins so."""
+        return drive(self.engine.resolve(id, prefix=prefix))
 
     def every_session(self) -> Iterator[Session]:
         """All sessions, archived ones last."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
 
 from msgspec.structs import replace
 
+from holdfast.core.nearest import nearest
 from holdfast.core.secrets import redact
 from holdfast.core.sound import own_id, text
 from holdfast.engine import load
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from holdfast.engine.exporting import Exported
     from holdfast.engine.handing import Handed
     from holdfast.engine.stats import By as Apart
+
+LISTED = "`holdfast sessions` lists them"
 
 SHORTEST_PREFIX = 6
 """How much of an id must be given for it to stand for the whole."""
@@ -141,7 +144,7 @@ class Engine:
         hooks: Sequence[Hook] = (),
         cap: float | None = None,
     ) -> OpenSession:
-        """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
+        """A new session, or with `id` the one to resume.
 
         With `create` the id is the caller's own, taken as it is: its session is opened where it is
         there, and made where it is not. Model, directory, title and policy are for making it.
@@ -210,23 +213,21 @@ class Engine:
     async def _spent(self, session: Session) -> int:
         return (await self.store.calls.spent(session.id))[0].cost
 
-    async def resolve(self, id: str) -> Session:
-        """The session of an id, or of the one id that begins so."""
-        try:
-            return await self.store.sessions.session(id)
-        except Unknown as unknown:
-            begun = [near for near in unknown.nearest if near.upper().startswith(id.upper())]
-            if len(begun) > 1:
-                raise await self._ambiguous(id) from None
-            if len(id) < SHORTEST_PREFIX or not begun:
-                raise
-            return await self.store.sessions.session(begun[0])
+    async def resolve(self, id: str, *, prefix: bool = False) -> Session:
+        """The session of exactly this id; with `prefix` also of the only one that begins so.
 
-    async def _ambiguous(self, id: str) -> Ambiguous:
-        """How many sessions begin so, and two of them."""
-        ids = [one.id async for one in self.every_session()]
-        begun = [one for one in ids if one.upper().startswith(id.upper())]
-        return Ambiguous("session", id, tuple(begun[:2]), len(begun))
+        Without it an error names no other session: whoever asks may not be whose they are.
+        """
+        known = await self.store.sessions.find(id)
+        if known or not prefix:
+            return known or await self.store.sessions.session(id)
+        begun = await self.store.sessions.beginning(id) if id else ()
+        if len(begun) > 1:
+            raise Ambiguous("session", id, begun[:2], len(begun))
+        if len(id) < SHORTEST_PREFIX or not begun:
+            known_ids = [one.id async for one in self.every_session()]
+            raise Unknown("session", id, begun or nearest(id, known_ids), LISTED)
+        return await self.store.sessions.session(begun[0])
 
     async def sessions(
         self,

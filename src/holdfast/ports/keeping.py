@@ -73,11 +73,15 @@ class Sessions(Protocol):
         ...
 
     async def find(self, id: str) -> Session | None:
-        """The session as it stands; None where there is none, and nobody looks for a nearer id."""
+        """The session as it stands; None where there is none."""
         ...
 
     async def session(self, id: str) -> Session:
-        """The session as it stands; Unknown, with the nearest id, where there is none."""
+        """The session as it stands; Unknown, which names no other, where there is none."""
+        ...
+
+    async def beginning(self, prefix: str) -> tuple[str, ...]:
+        """The ids that begin so, as it is written or in capitals, in their order."""
         ...
 
     async def set(self, id: str, changes: Changes) -> Session:

@@ -53,7 +53,7 @@ def find(db: Database, id: str) -> Found:
         (id,),
     )
     if not found:
-        raise unknown(db, id)
+        raise unknown(id)
     number, id, parent, fork, indexed, *derived, data = found[0]
     return Found(number, id, parent, fork, indexed, Derived(*derived), data)
 

@@ -54,6 +54,13 @@ class MemorySessions:
         with self._shelf.lock:
             return self._shelf.session(id)
 
+    async def beginning(self, prefix: str) -> tuple[str, ...]:
+        with self._shelf.lock:
+            begun = [
+                one for one in self._shelf.sessions if one.startswith((prefix, prefix.upper()))
+            ]
+        return tuple(sorted(begun))
+
     async def set(self, id: str, changes: Changes) -> Session:
         told = {name: value for name, value in asdict(changes).items() if value is not None}
         with self._shelf.lock:

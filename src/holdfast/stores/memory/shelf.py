@@ -6,7 +6,6 @@ from threading import RLock
 
 from msgspec.structs import replace
 
-from holdfast.core.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.job import Job
 from holdfast.model.log import Entry, Session
@@ -53,7 +52,7 @@ class Shelf:
 
     def session(self, id: str) -> Session:
         if id not in self.sessions:
-            raise Unknown("session", id, nearest(id, self.sessions), LISTED)
+            raise Unknown("session", id, (), LISTED)
         return self.sessions[id]
 
     def line(self, id: str) -> list[Entry]:

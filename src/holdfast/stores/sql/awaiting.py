@@ -38,7 +38,7 @@ def parent(db: Database, session: Session) -> int | None:
         raise Misuse(f"session {session.id} cannot belong to {id!r}; name another")
     found = db.rows("SELECT n FROM sessions WHERE id = ?", (id,))
     if not found and session.fork:
-        raise unknown(db, id)
+        raise unknown(id)
     return found[0][0] if found else None
 
 

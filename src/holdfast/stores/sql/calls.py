@@ -129,7 +129,7 @@ class SqlCalls:
         """What is known of a session that is there, in a row at least, by a single statement."""
         if found := self._db.rows(sql, values):
             return found
-        raise unknown(self._db, session)
+        raise unknown(session)
 
     async def kept(self, session: str, hash: str) -> bytes:
         with self._db.reading():

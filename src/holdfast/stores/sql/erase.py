@@ -20,7 +20,7 @@ def erase(db: Database, id: str, backups: OfBackups = "rewrite") -> Erased:
     with db.writing():
         found = db.rows("SELECT n, parent, fork FROM sessions WHERE id = ?", (id,))
         if not found:
-            raise unknown(db, id)
+            raise unknown(id)
         number, parent, fork = found[0]
         failpoint("erase.before_copy")
         copied = _hand_over(db, number, parent, fork)

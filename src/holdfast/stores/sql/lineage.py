@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from holdfast.core.nearest import nearest
 from holdfast.errors import Corrupt, Unknown
 from holdfast.model.span import Spans, clip
 from holdfast.stores.sql.database import Database
@@ -45,7 +44,7 @@ def of_session(db: Database, id: str) -> Lineage:
     """The segments of a session by its id."""
     found = db.rows("SELECT n, parent, fork FROM sessions WHERE id = ?", (id,))
     if not found:
-        raise unknown(db, id)
+        raise unknown(id)
     return lineage(db, *found[0])
 
 
@@ -53,7 +52,7 @@ def number_of_session(db: Database, id: str) -> int:
     """The number under which a session's entries are placed."""
     found = db.rows("SELECT n FROM sessions WHERE id = ?", (id,))
     if not found:
-        raise unknown(db, id)
+        raise unknown(id)
     return found[0][0]
 
 
@@ -64,11 +63,6 @@ def ranges(line: Lineage, spans: Spans) -> Iterator[tuple[int, int]]:
             yield place(segment.number, span.first), place(segment.number, span.last)
 
 
-def unknown(db: Database, id: str) -> Unknown:
-    """What is said of a session that is not there, with the nearest ones that are."""
-    begun = "SELECT id FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
-    upper = id.upper() if id.isascii() else ""
-    ids = [name for (name,) in db.rows(begun, (upper, upper + "~"))] if upper else []
-    newest = "SELECT id FROM sessions ORDER BY updated DESC LIMIT 5000"
-    ids = ids or [name for (name,) in db.rows(newest)]
-    return Unknown("session", id, nearest(id, ids), "`holdfast sessions` lists them")
+def unknown(id: str) -> Unknown:
+    """What is said of a session that is not there; nothing of those that are."""
+    return Unknown("session", id, (), "`holdfast sessions` lists them")

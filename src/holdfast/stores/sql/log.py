@@ -184,7 +184,7 @@ class SqlLog:
             "SELECT last_message, last_marker FROM sessions WHERE id = ?", (session,)
         )
         if not found:
-            return unknown(self._db, session)
+            return unknown(session)
         message, marker = found[0]
         if expect.message not in (None, message):
             return Conflict(session, expect.message, message)

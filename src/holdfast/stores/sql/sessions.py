@@ -68,14 +68,21 @@ class SqlSessions:
     async def session(self, id: str) -> Session:
         found = self._find(id)
         if not found:
-            raise unknown(self._db, id)
+            raise unknown(id)
         return _session(found)
+
+    async def beginning(self, prefix: str) -> tuple[str, ...]:
+        if not prefix.isascii():
+            return ()
+        begun = "SELECT id FROM sessions WHERE id >= ? AND id < ?"
+        found = [self._db.rows(begun, (one, f"{one}~~")) for one in {prefix, prefix.upper()}]
+        return tuple(sorted({id for rows_ in found for (id,) in rows_}))
 
     async def set(self, id: str, changes: Changes) -> Session:
         with self._db.writing():
             found = self._find(id)
             if not found:
-                raise unknown(self._db, id)
+                raise unknown(id)
             changed = {
                 k: v for k in changes.__struct_fields__ if (v := getattr(changes, k)) is not None
             }
@@ -128,7 +135,7 @@ class SqlSessions:
         """The session with what it shares of its parent's line."""
         parent = self._find(session.parent)
         if not parent:
-            raise unknown(self._db, session.parent)
+            raise unknown(session.parent)
         whole = _session(parent)
         if not 0 <= session.fork <= whole.head:
             raise Misuse(

@@ -60,7 +60,7 @@ class SessionContract(Contract):
         assert drive(store.sessions.session(id)).title == "first"
 
     @pytest.mark.parametrize("asked", ["session-aplha", "session-a", "SESSION-ALPHA"])
-    def test_an_unknown_session_is_told_with_the_nearest(self, store: Store, asked: str) -> None:
+    def test_an_unknown_session_is_told_and_no_other_named(self, store: Store, asked: str) -> None:
         start(store, "session-alpha")
         start(store, "nothing-like-it")
         for attempt in (
@@ -70,17 +70,26 @@ class SessionContract(Contract):
         ):
             with pytest.raises(Unknown) as told:
                 drive(attempt)  # type: ignore[arg-type]
-            assert "session-alpha" in told.value.nearest
+            assert told.value.nearest == ()
+            assert "session-alpha" not in str(told.value)
+
+    def test_ids_are_found_by_how_they_begin(self, store: Store) -> None:
+        for id in ("01ABCD", "01ABCE", "01abcf", "01B", "user~1", "user~2"):
+            start(store, id)
+        for prefix, ids in {
+            "01ABC": ("01ABCD", "01ABCE"),
+            "01abc": ("01ABCD", "01ABCE", "01abcf"),
+            "01ABCD": ("01ABCD",),
+            "user~": ("user~1", "user~2"),
+            "é": (),
+            "x": (),
+        }.items():
+            assert drive(store.sessions.beginning(prefix)) == ids
 
     def test_a_session_is_looked_for_without_looking_around(self, store: Store) -> None:
         id = start(store, "session-alpha")
         assert drive(store.sessions.find(id)) == drive(store.sessions.session(id))
         assert drive(store.sessions.find("session-aplha")) is None
-
-    def test_nothing_is_near_where_nothing_is(self, store: Store) -> None:
-        with pytest.raises(Unknown) as told:
-            drive(store.sessions.session("anything"))
-        assert told.value.nearest == ()
 
     def test_none_leaves_a_field_as_it_is(self, store: Store) -> None:
         id = start(store, title="t", project="p", directory="/d", policy="x", model="m")
