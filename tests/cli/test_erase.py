@@ -1,5 +1,7 @@
 """Erasing says what will go, asks, and says what went."""
 
+from pathlib import Path
+
 import pytest
 
 import holdfast
@@ -60,7 +62,9 @@ def test_a_fork_says_what_stays_with_its_parent(pair: tuple[str, str]) -> None:
 
 def test_json_says_what_was_erased(pair: tuple[str, str]) -> None:
     (gone,) = values("erase", pair[0], "--yes")
-    assert set(gone) == {"session", "entries", "parts", "blobs", "copied", "backups", "held"}
+    assert set(gone) == {
+        "session", "entries", "parts", "blobs", "copied", "backups", "rewritten", "holding", "held"
+    }  # fmt: skip
     assert (gone["session"], gone["entries"], gone["copied"]) == (pair[0], 2, [pair[1]])
 
 
@@ -77,3 +81,51 @@ def test_subtasks_go_with_their_session() -> None:
     with holdfast.open() as hf:
         assert hf.sessions() == ()
         assert hf.examine() == ()
+
+
+def test_backups_are_rewritten_and_named_or_deleted_where_that_is_asked() -> None:
+    with holdfast.open() as hf:
+        one, other = hf.session(title="one"), hf.session(title="other")
+        one.user("the first")
+        other.user("the second")
+        ids, backup = (one.id, other.id), Path(hf.backup())
+    done = run("erase", ids[0], "--yes")
+    told = " ".join(done.stdout.split())
+    assert "was rewritten without it" in told
+    assert "still" not in told
+    with holdfast.open(backup) as hf:
+        assert [session.id for session in hf.sessions()] == [ids[1]]
+        hf.session(ids[1]).user("opened, so that it has no journal left")
+    (gone,) = values("erase", ids[1], "--yes", "--backups", "delete")
+    assert (gone["backups"], gone["rewritten"], gone["holding"]) == ([str(backup)], [], [])
+    assert not backup.exists()
+
+
+def test_the_library_says_which_backups_still_hold_it_until_the_job_is_done(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "s.db") as hf:
+        id = hf.session().id
+        backup = hf.backup()
+        gone = hf.erase(id, background=False)
+        assert (gone.backups, gone.holding) == ((), (backup,))
+        assert [finding.where for finding in hf.examine()] == [backup]
+        (done,) = hf.finish_erasing()
+        assert (done.session, done.rewritten, done.holding) == (id, (backup,), ())
+        assert hf.examine() == ()
+        again = hf.session().id
+        newer = hf.backup()
+        hf.erase(again)  # by a thread beside
+        assert hf.settle(30)
+        assert hf.finish_erasing() == ()
+        assert Path(newer).exists()
+        with holdfast.open(newer) as kept:
+            assert kept.sessions() == ()
+
+
+def test_doctor_goes_on_with_an_erasure_that_was_cut_short(own_store: Path) -> None:
+    with holdfast.open() as hf:
+        id = hf.session().id
+        hf.backup()
+        hf.erase(id, background=False)
+    assert "a backup holds" in " ".join(run("doctor").stdout.split())
+    assert run("doctor", "--repair", "--yes").exit_code == 0
+    assert "All is well" in run("doctor").stdout

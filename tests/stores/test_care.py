@@ -332,7 +332,7 @@ def test_a_backup_that_fails_leaves_nothing(
     def full(*_: object) -> None:
         raise apsw.FullError("database or disk is full")
 
-    monkeypatch.setattr("holdfast.stores.backups._copy", full)
+    monkeypatch.setattr("holdfast.stores.backups.copy_to", full)
     with pytest.raises(Unavailable, match="disk is full"):
         drive(store.care.backup())
     assert os.listdir(tmp_path / "store.db.backups") == []

@@ -194,24 +194,39 @@ import os, sys
 from pathlib import Path
 from holdfast.errors import Unavailable
 from holdfast.stores.sqlite import SqliteStore
-for place in sys.argv[1:]:
+from holdfast.engine.doors import drive
+from holdfast.model.search import Query
+from holdfast.testing.factories import append, read_all
+store = SqliteStore.open(sys.argv[1])
+print("read", len(read_all(store, "main")), len(drive(store.search.find(Query(words="better")))))
+assert drive(store.care.examine()) == drive(store.care.examine("main")) == ()
+for attempt in (lambda: append(store, "main", "more"), lambda: SqliteStore.open(sys.argv[2])):
     try:
-        SqliteStore.open(place)
+        attempt()
     except Unavailable as refused:
         print(refused)
     else:
-        raise AssertionError(f"{place} was opened")
+        raise AssertionError("it was written")
+store.close()
 """
 
 
-def test_a_read_only_directory_is_told(store: SqliteStore, path: Path) -> None:
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_store_in_a_read_only_directory_can_be_read(
+    store: SqliteStore, path: Path, journal: bool
+) -> None:
     furnish(store)
-    store.close()
+    drive(store.search.catch_up())
+    many = len(read_all(store, "main"))
+    if not journal:
+        store.close()
     before = path.read_bytes()
     read_only(path.parent)
     mounted = f"mount --bind {path.parent} {path.parent} && mount -o remount,ro,bind {path.parent}"
     script = f'{mounted} && exec "$0" "$@"'
     said = python(READ_ONLY, path, path.parent / "new.db", before=isolated(script))
+    assert said.startswith(f"read {many} "), said
+    assert not said.startswith(f"read {many} 0"), said
     assert said.count("--store") == 2, said
     assert path.read_bytes() == before
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.options import Asked, common
+from holdfast.cli.options import Asked, common, missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,9 @@ def import_command(
     from holdfast.cli.import_watch import follow
     from holdfast.errors import Misuse
 
-    with asked.open(make=True) as hf:
+    if missing(asked.url) and not watch:
+        _refuse_nothing(paths, agents)
+    with _opened(asked, watch=watch) as hf:
         sources, others = _found(hf, paths, agents)
         reports = _brought(hf, sources, asked, fresh=watch, again=again)
         _told(asked, reports, others, paths, again=again)
@@ -62,6 +64,37 @@ def import_command(
         if not sources:
             raise Misuse(nothing_found(hf, paths, agents))
     return int(any(one.named for one in sources))
+
+
+def _refuse_nothing(paths: tuple[str, ...], agents: tuple[str, ...]) -> None:
+    """Look before a store is made for what is not there."""
+    from holdfast.cli.import_nothing import nothing_found
+    from holdfast.engine import doors
+    from holdfast.errors import Misuse
+
+    with doors.open("memory:") as hf:
+        if not any(_found(hf, paths, agents)):
+            raise Misuse(nothing_found(hf, paths, agents))
+
+
+@contextmanager
+def _opened(asked: Asked, *, watch: bool) -> Iterator[Holdfast]:
+    """The store; one that was only made for this is removed where nothing was brought."""
+    from holdfast.engine.plugins import file_of
+
+    file = file_of(asked.url) if missing(asked.url) and not watch else None
+    empty = False
+    try:
+        with asked.open(make=True) as hf:
+            try:
+                yield hf
+            finally:
+                empty = not (hf.sessions(limit=1) or hf.sessions(archived=True, limit=1))
+    finally:
+        # Whoever else has it open by now has a journal beside it
+        if file and empty and not os.path.exists(f"{file}-wal"):
+            with suppress(OSError):
+                os.unlink(file)
 
 
 def _found(

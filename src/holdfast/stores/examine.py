@@ -66,6 +66,8 @@ def _besides(db: Sqlite) -> Iterator[Finding]:
 
 
 def _search(db: Sqlite) -> Iterator[Finding]:
+    if db.read_only:
+        return
     with db.writing():  # the check is written as an insertion
         what = found.search_trouble(db)
     if what:

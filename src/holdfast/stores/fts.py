@@ -116,6 +116,8 @@ class FtsSearch:
         db.connection.register_fts5_function("counted", counted)
 
     async def catch_up(self, limit: int = 1000, embedder: Embedder | None = None) -> int:
+        if self._db.read_only:
+            return 0  # what was indexed before is found
         done = self._waiting.write()
         done += catch_up(self._db, max(limit - done, 0))
         if embedder and done < limit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from time import monotonic
 from typing import Literal
@@ -58,6 +59,26 @@ def make_private(place: Path) -> None:
             f"{place} cannot be made or opened ({error.strerror or error}); check that the "
             "directory exists and is yours, or name another --store"
         ) from error
+
+
+def is_read_only(place: Path) -> bool:
+    """Whether a store is there that can only be read: it or its directory is not ours to write."""
+    try:
+        there = stat.S_ISREG(os.lstat(place).st_mode) and os.path.getsize(place) > 0
+    except OSError:
+        return False
+    ours = os.access(place, os.W_OK) and os.access(place.parent, os.W_OK | os.X_OK)
+    return there and not ours
+
+
+def for_reading(place: Path) -> str:
+    """The URI by which a store is read where nothing can be written beside it.
+
+    Without a journal nobody writes it, and SQLite needs neither locks nor files of its own.
+    """
+    journal = place.with_name(f"{place.name}-wal")
+    alive = journal.exists() and journal.stat().st_size
+    return f"{place.as_uri()}?{'mode=ro' if alive else 'immutable=1'}"
 
 
 def _check_database(place: Path) -> None:

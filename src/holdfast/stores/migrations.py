@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.errors import Outdated
+from holdfast.errors import Outdated, Unavailable
 from holdfast.failpoints import failpoint
 from holdfast.stores.migrate_calls import OLD, carry_over
 from holdfast.stores.sql.database import Database
@@ -127,6 +127,16 @@ def migrate(db: Database, words: dict[str, str], now: int, where: str) -> None:
     for step in MIGRATIONS:
         if step.__name__ not in applied:
             _apply(db, step, words, now)
+
+
+def check_migrated(db: Database, where: str) -> None:
+    """Refuse a store that would have to be brought up to date, and cannot be."""
+    applied = {name for (name,) in db.rows("SELECT name FROM migrations")}
+    if any(step.__name__ not in applied for step in MIGRATIONS):
+        raise Unavailable(
+            f"{where} was written by an earlier version, and can only be read where it is; copy it "
+            "to a directory of yours and name the copy as the --store"
+        )
 
 
 def _apply(db: Database, step: Step, words: dict[str, str], now: int) -> None:

@@ -18,8 +18,17 @@ from holdfast.stores.backups import discard, holding
 from holdfast.stores.care import SqliteCare
 from holdfast.stores.fts import FtsSearch
 from holdfast.stores.indexing import SCHEMA
-from holdfast.stores.location import OURS, file_at, foreign, harden, make_private, owner_of
-from holdfast.stores.migrations import migrate
+from holdfast.stores.location import (
+    OURS,
+    file_at,
+    for_reading,
+    foreign,
+    harden,
+    is_read_only,
+    make_private,
+    owner_of,
+)
+from holdfast.stores.migrations import check_migrated, migrate
 from holdfast.stores.schema import check_schema
 from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
@@ -72,6 +81,8 @@ class Sqlite:
     def __init__(self, path: Path, vfs: str | None = None) -> None:
         self.where = str(path)
         self.path = path
+        self.read_only = is_read_only(path)
+        """Whether it can only be read: nothing beside it is made, nothing in it is changed."""
         self.lock = threading.RLock()
         self._owner = os.getpid()
         self._closed = False
@@ -80,7 +91,7 @@ class Sqlite:
         """The transaction that is; what is open without one was left so by an interrupt."""
         """The thread whose transactions are all one now."""
         try:
-            self.connection = apsw.Connection(str(path), vfs=vfs)
+            self.connection = self._connected(path, vfs)
         except apsw.Error as error:
             raise mapped(error, self.where) from error
         self._cursor = self.connection.cursor()
@@ -94,6 +105,12 @@ class Sqlite:
                 self.connection.close()
             raise mapped(error, self.where) from error
 
+    def _connected(self, path: Path, vfs: str | None) -> apsw.Connection:
+        if not self.read_only:
+            return apsw.Connection(str(path), vfs=vfs)
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(for_reading(path), flags=flags, vfs=vfs)
+
     def _check_owner(self) -> None:
         """Refuse a database that another program made; mark a new one as ours."""
         self.connection.set_busy_timeout(PATIENCE)
@@ -106,10 +123,9 @@ class Sqlite:
             raise foreign(self.where)
 
     def _prepare(self) -> None:
+        durable = ("journal_mode=WAL", "synchronous=FULL", "fullfsync=ON")
         for pragma in (
-            "journal_mode=WAL",
-            "synchronous=FULL",
-            "fullfsync=ON",
+            *(() if self.read_only else durable),
             "checkpoint_fullfsync=ON",
             "foreign_keys=OFF",
             "cell_size_check=ON",
@@ -389,11 +405,15 @@ class SqliteStore:
         """Open the store at a path, made if absent, private either way."""
         check_engine(apsw.sqlite_lib_version())
         place = file_at(path)
-        make_private(place)
+        if not is_read_only(place):
+            make_private(place)
         db = cls.connect(place, vfs)
         try:
             check_schema(db, WORDS, str(place))
             db.deadline.end = None
+            if db.read_only:
+                check_migrated(db, str(place))
+                return cls(db)
             migrate(db, WORDS, time.time_ns() // 1_000_000, str(place))
         except BaseException:
             with suppress(HoldfastError):
