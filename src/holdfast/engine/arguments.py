@@ -126,6 +126,7 @@ KINDS: Mapping[str, Kind | None] = {
     "Telemetry | None": Kind("something with tell(event)", _none_or(_has("tell"))),
     "Options": Kind("options", _one(Options)),
     "OnConflict": TEXT,
+    "OfBackups": TEXT,
     "By": TEXT,
     "Apart": TEXT,
 }
