@@ -106,6 +106,40 @@ class Erase:
 
 
 @dataclass(frozen=True)
+class Backup:
+    """A copy is made beside the store."""
+
+    def run(self, store: Store, *, again: bool = False) -> None:
+        if isinstance(store, SqliteStore):
+            drive(store.care.backup())
+
+
+@dataclass(frozen=True)
+class EraseFurther:
+    """What erased sessions have left in backups goes too, whatever was cut short; then the backups.
+
+    Its lease ends at once: whoever was killed holds none.
+    """
+
+    session: str
+
+    def run(self, store: Store, *, again: bool = False) -> None:
+        if not isinstance(store, SqliteStore):
+            return
+        while drive(store.care.erase_further(owner="a", now=NOON, until=NOON)):
+            pass
+        shelf = directory(store.db.path)
+        for copy in shelf.glob("*.db") if shelf.exists() else ():
+            kept = SqliteStore.open(copy)
+            try:
+                if drive(kept.sessions.find(self.session)):
+                    raise Corrupt("a backup still holds a session that was erased")
+            finally:
+                kept.close()
+            os.unlink(copy)
+
+
+@dataclass(frozen=True)
 class Mend:
     """Something nobody needs is found and swept away."""
 
@@ -140,7 +174,7 @@ class Rescue:
         os.unlink(copy)
 
 
-Step = Create | Append | Say | Index | Checkpoint | Erase | Mend | Rescue
+Step = Create | Append | Say | Index | Checkpoint | Backup | Erase | EraseFurther | Mend | Rescue
 
 
 @cache
@@ -168,7 +202,9 @@ def _round(random: Random, name: str) -> list[Step]:
         write.append(whole, 1, size=40_000),
         write.append(fork, 2, call=True),
         Index(),
+        Backup(),
         Erase(whole),
+        EraseFurther(whole),
         write.append(fork, 1, marker=Clear(parts=(PartRef(1, 0),))),
         Checkpoint("TRUNCATE"),
         Mend(random.randbytes(9)),
