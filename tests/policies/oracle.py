@@ -134,3 +134,13 @@ def aider_splits(
 
 def _replied(one: Said) -> bool:
     return one.role == "assistant" and not one.calls
+
+
+def unread_of(said: Mapping[int, Said], places: Sequence[int]) -> list[int]:
+    """The places of the results that no reply has come to, with the reply that called for them."""
+    results: list[int] = []
+    for at in reversed(places):
+        if not said[at].call:
+            return [at, *results] if results and said[at].role == "assistant" else results
+        results.insert(0, at)
+    return results

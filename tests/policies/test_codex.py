@@ -7,7 +7,7 @@ from holdfast.errors import Overflow
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Text, ToolResult, assistant, opaque
 from holdfast.policies import policy
-from tests.policies.oracle import Kept, bytes_4, codex_keeps, requests
+from tests.policies.oracle import Kept, bytes_4, codex_keeps, requests, unread_of
 from tests.policies.playing import SUMMARY, Play, Voice, record, requested, shown
 from tests.policies.story import Said, told
 
@@ -81,12 +81,13 @@ def test_the_users_messages_stay_newest_first_within_20000_tokens(name: str) -> 
         visible = [place for place in step.said if place not in gone]
         if summary := step.told(Summary):
             asked = requests(play.said, visible)[-1]
+            unread = unread_of(play.said, visible) if policy(name).keeps_unread else []
             whole = codex_keeps(play.said, visible)
             kept = [k for k in whole if not 0 < k.tokens < 200]  # ours leaves out what is less
             assert _kept(summary) == kept
             assert step.shown.kept == tuple(k.place for k in kept if k.place != asked)
-            assert step.shown.history == (asked,)
-            gone = {*step.said} - {k.place for k in kept}
+            assert step.shown.history == tuple(sorted({asked, *unread}))
+            gone = {*step.said} - {k.place for k in kept} - {*unread}
         else:
             assert sorted((*step.shown.kept, *step.shown.history)) == visible
     assert any(k.tokens for step in steps if (told := step.told(Summary)) for k in _kept(told))
@@ -110,7 +111,8 @@ def test_the_question_stands_behind_the_conversation_and_the_answer_before_what_
     assert "handover" in texts[-1]
     assert question.window.blocks[-1].role == "user"
     sections = [block.section for block in made.blocks]
-    assert sections == ["system", *["kept"] * sections.count("kept"), "summary", "current"]
+    current = ["current"] * sections.count("current")
+    assert sections == ["system", *["kept"] * sections.count("kept"), "summary", *current]
     (summary,) = made.window.section("summary")
     assert summary.role == "user"
     assert isinstance(summary.parts[0], Text)

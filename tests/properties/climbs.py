@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.core.boundary import is_request
+from holdfast.core.boundary import answer_at, is_answer, is_request, unread_from
 from holdfast.core.explain import absent
 from holdfast.core.fold import in_force
 from holdfast.core.repair import INTERRUPTED
+from holdfast.core.truncate import all_shown, cap
 from holdfast.engine.asking import CAUSES
 from holdfast.engine.doors import BlockingSession, Holdfast
 from holdfast.engine.plugins import codec
@@ -165,6 +166,7 @@ class Climber:
         self.check_size(made)
         self.check_requests(made)
         self.check_asked(made, log)
+        self.check_unread(made)
         self.check_pairs(made, log)
         self.check_seals(made, log)
         self.check_around(made)
@@ -173,12 +175,27 @@ class Climber:
         self.check_prefix(made)
 
     def check_refused(self) -> None:
-        """Law 2: it is refused only where what was just asked does not fit."""
+        """Law 2: it is refused only where what has to stay does not fit."""
         made = self.s.preview(model=self.model, compact=False, **self._around())
-        talk = ("history", "current", "kept")
+        talk = ("history", "current", "kept", "summary")
         floor = sum(block.tokens for block in made.blocks if block.section not in talk)
-        asked = max((sum(e.counts) for e in _requests(list(self.s.entries()))[-1:]), default=0)
+        has_to = {e.seq: e for e in self._unread(made)} | {
+            e.seq: e for e in self._branch_requests()
+        }
+        asked = sum(sum(entry.counts) for entry in has_to.values())
         assert floor + asked > made.window.budget.room * HOPELESS, "it was refused, and would fit"
+
+    def _branch_requests(self) -> list[Entry]:
+        return _requests(list(self.s.entries()))[-1:]
+
+    def _unread(self, made: PreparedWindow) -> list[Entry]:
+        """What has arrived since the last reply, as it is shown, with the calls it answers."""
+        if not self.policy.keeps_unread:
+            return []
+        log = list(self.s.entries())
+        branch = [e for e in log if e.is_message and not _left_behind(e.seq, log)]
+        bodies = [e.body for e in branch if isinstance(e.body, Message)]
+        return all_shown(branch[unread_from(bodies) :], cap(self.policy, made.profile))
 
     def check_calls(self, before: int) -> None:
         """Compaction ends: no more questions than the policy allows, and each of them lawful."""
@@ -207,13 +224,29 @@ class Climber:
             made.request(format)
 
     def check_asked(self, made: PreparedWindow, log: list[Entry]) -> None:
-        """Law 2."""
+        """Law 2: what was just asked stays; once answered it may leave, with its answer."""
         branch = _requests(log)
-        if branch:
-            wanted = branch[-1].body.text  # type: ignore[union-attr]
-            assert any(wanted == text for text in _texts(made.window)), (
-                "what was just asked is gone"
-            )
+        if not branch:
+            return
+        newest, texts = branch[-1], _texts(made.window)
+        later = [e for e in log if e.seq > newest.seq and not _left_behind(e.seq, log)]
+        answers = [e.body.text for e in later if isinstance(e.body, Message) and is_answer(e.body)]
+        if not answers:
+            assert newest.body.text in texts, "what was just asked is gone"  # type: ignore[union-attr]
+        ended = answer_at([e.body for e in later if isinstance(e.body, Message)]) is not None
+        if ended and any(b.seq == newest.seq for b in made.blocks if b.section != "kept"):
+            assert answers[-1] in texts, "what was answered stands there without its answer"
+
+    def check_unread(self, made: PreparedWindow) -> None:
+        """Law 2: what has arrived since the last reply is there, each result up to its cap."""
+        shown = {p.call: p.output for b in made.blocks for p in _results(Message("tool", b.parts))}
+        texts = _texts(made.window)
+        for entry in self._unread(made):
+            for part in entry.body.parts if isinstance(entry.body, Message) else ():
+                if isinstance(part, ToolResult):
+                    assert shown.get(part.call) == part.output, f"the result {part.call} is hidden"
+                elif isinstance(part, Text) and entry.body.role in ("user", "developer"):
+                    assert part.text in texts, f"what #{entry.seq} says is hidden"
 
     def check_pairs(self, made: PreparedWindow, log: list[Entry]) -> None:
         """Law 1: a call whose result is in the log is shown with it, or both are not."""

@@ -1,6 +1,7 @@
 """From what is visible to exactly what will be sent.
 
-Rule 1: sections stand in the policy's order; inside history the log's order is never changed.
+Rule 1: sections stand in the policy's order; inside history the log's order is never changed, and
+        a summary of what came after something that is still visible stands behind it.
 Rule 2: a block carries its source and the rule that kept it; nothing is in the window without both.
 Rule 3: assembling never fails: what is too much is told as `over` and `shortages`.
 Rule 4: what changes from call to call (chat files, reminder) stands behind the last breakpoint.
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from holdfast.core.applied import echoed, without_compactions
 from holdfast.core.boundary import just_asked
 from holdfast.core.calibrate import SLACK, excess
-from holdfast.core.count import MESSAGE, media_of, weigh
+from holdfast.core.count import MESSAGE, WEIGHED, media_of, weigh
 from holdfast.core.estimate import recurring
 from holdfast.core.recall import note
 from holdfast.core.repair import is_picture
@@ -36,6 +37,7 @@ from holdfast.model.message import (
 )
 from holdfast.model.policy import Place, Policy
 from holdfast.model.span import OPEN
+from holdfast.model.view import place_of
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
 
 VOLATILE: frozenset[SectionName] = frozenset({"chat_files", "reminder"})
@@ -114,6 +116,11 @@ class _Sections:
         )
         self._settled = max(seen.folded.summaries, default=0)
         self._pin_place = Place("pins")
+        self._late = self._summaries_behind(tail)
+        self._early = [one for one in seen.summaries if one not in self._late]
+        self._from = place_of(self._early[-1]) if self._early else 0.0
+        self._behind = self._placed(self._current[0]) if self._current else float(OPEN)
+        self._places = {place.section: place for place in policy.order(bool(seen.summaries))}
 
     def blocks(self, place: Place) -> list[Block]:
         make = _MAKERS.get(place.section)
@@ -170,21 +177,52 @@ class _Sections:
             blocks.insert(behind, replace(said, seq=pin.at))
         return blocks
 
+    def _summaries_behind(self, tail: Sequence[Entry]) -> list[Entry]:
+        """The summaries of what came after something that is still visible: they stand behind it.
+
+        What was being worked on is no such thing: it stands behind the summary that kept it.
+        """
+        first = next((one.seq for one in tail if one.seq != self._seen.folded.asked), OPEN)
+        return [one for one in self._seen.summaries if place_of(one) > first]
+
     def summary(self, place: Place) -> list[Block]:
-        blocks: list[Block] = []
-        for entry in self._seen.summaries:
-            if isinstance(entry.body, Summary):
-                content = _summary(entry.body, self._policy)
-                block = _said(
-                    place, content, f"summary {entry.id}", "stands for what it covers", sealed=True
-                )
-                block = echoed(block, entry.body.sealed) if entry.body.sealed else block
-                blocks.append(replace(block, entry=entry.id, seq=entry.seq))
-        return blocks
+        return [self._summary(place, entry) for entry in self._early]
+
+    def _summary(self, place: Place, entry: Entry) -> Block:
+        assert isinstance(entry.body, Summary)
+        content, sealed = _summary(entry.body, self._policy), entry.body.sealed
+        rule = "stands for what it covers"
+        block = _said(place, content, f"summary {entry.id}", rule, sealed=True)
+        if sealed and entry in self._early:  # elsewhere it would hide what stands before it
+            block = echoed(block, sealed)
+        return replace(block, entry=entry.id, seq=entry.seq)
 
     def kept(self, place: Place) -> list[Block]:
         kept = [entry for entry in self._seen.messages if entry.seq in self._kept]
-        return [self._kept_entry(place, entry) for entry in kept]
+        early = [entry for entry in kept if not self._late or entry.seq < self._from]
+        return [self._kept_entry(place, entry) for entry in early]
+
+    def _with_late(self, made: list[tuple[float, Block]], first: float, last: float) -> list[Block]:
+        """Blocks by their places, with the summaries that stand among them and what is kept beside
+        these."""
+        if not self._late:
+            return [block for _, block in made]
+        summary, kept = self._places.get("summary"), self._places.get("kept")
+        if summary:
+            made += [(place_of(one), self._summary(summary, one)) for one in self._late]
+        if kept:
+            beside = (e for e in self._seen.messages if e.seq in self._kept and e.seq > self._from)
+            made += [(float(one.seq), self._kept_entry(kept, one)) for one in beside]
+        return [block for place, block in sorted(made, key=_first) if first <= place < last]
+
+    def _placed(self, entry: Entry) -> float:
+        """Where a message stands: what was being worked on is behind the summary that kept it."""
+        if entry.seq != self._seen.folded.asked:
+            return float(entry.seq)
+        keeping = next((one for one in self._seen.summaries if place_of(one) > entry.seq), None)
+        if keeping is None or keeping not in self._late:
+            return float(entry.seq)
+        return place_of(keeping) + 0.25
 
     def _kept_entry(self, place: Place, entry: Entry) -> Block:
         """An earlier message beside a summary; in a tag where a policy says so, so that nobody
@@ -194,15 +232,30 @@ class _Sections:
         if most is None and not place.tag:
             return block
         rule = f"kept, cut to {most} tokens" if most else block.rule
-        parts = tuple(_marked(part, place.tag, most, entry) for part in block.parts)
+        parts = block.parts if most is None else self._cut(block.parts, most, entry)
+        parts = tuple(_marked(part, place.tag) for part in parts)
         return replace(block, parts=parts, tokens=_tokens(parts), rule=rule)
 
+    def _cut(self, parts: Sequence[Part], most: int, entry: Entry) -> tuple[Part, ...]:
+        """A message's parts within so many tokens, as the policy counts: its texts give way."""
+        own = WEIGHED.get(self._policy.counts_with, weigh)
+        texts = sum(own(part) for part in parts if _is_plain(part))
+        left = most - sum(own(part) for part in parts) + texts
+        return tuple(
+            _shortened(part, max(left * own(part) // max(texts, 1), 1), entry, own)
+            if isinstance(part, Text) and _is_plain(part)
+            else part
+            for part in parts
+        )
+
     def history(self, place: Place) -> list[Block]:
-        blocks = [self._entry(entry, "history", "visible") for entry in self._history]
+        made = [(self._placed(e), self._entry(e, "history", "visible")) for e in self._history]
+        blocks = self._with_late(made, 0, self._behind)
         return self._with_new_pins(blocks, 0, self._turn) if self._pins else blocks
 
     def current(self, place: Place) -> list[Block]:
-        blocks = [self._entry(entry, "current", "just asked") for entry in self._current]
+        made = [(self._placed(e), self._entry(e, "current", "just asked")) for e in self._current]
+        blocks = self._with_late(made, self._behind, OPEN)
         return self._with_new_pins(blocks, self._turn, OPEN) if self._pins else blocks
 
     def chat_files(self, place: Place) -> list[Block]:
@@ -275,6 +328,10 @@ _MAKERS: dict[str, Callable[[_Sections, Place], list[Block]]] = {
 }
 
 
+def _first(placed: tuple[float, Block]) -> float:
+    return placed[0]
+
+
 def placeholder(part: Part, handle: Handle, tokens: int, call: ToolCall | None = None) -> Part:
     """What stands for a part whose content has left the window: what it was, and its handle."""
     line = note(part, handle, tokens, call)
@@ -283,12 +340,22 @@ def placeholder(part: Part, handle: Handle, tokens: int, call: ToolCall | None =
     return Text(line, scaffold="system-reminder")
 
 
-def _marked(part: Part, tag: str, most: int | None, entry: Entry) -> Part:
-    """A part of an earlier message: cut where it has to be, and in the tag of its section."""
-    if not isinstance(part, Text) or (part.seal and part.seal.sent):
+def _is_plain(part: Part) -> bool:
+    """Whether it is a text that may be changed."""
+    return isinstance(part, Text) and not (part.seal and part.seal.sent)
+
+
+def _shortened(part: Text, most: int, entry: Entry, own: Callable[[Part], int]) -> Text:
+    """A text of an earlier message, cut to so many tokens."""
+    text = shorten(part.text, most, f"#{entry.seq}", lambda words: own(Text(words)))
+    return part if text == part.text else replace(part, text=text, seal=None)
+
+
+def _marked(part: Part, tag: str) -> Part:
+    """A part of an earlier message in the tag of its section."""
+    if not (tag and isinstance(part, Text) and _is_plain(part)):
         return part
-    text = shorten(part.text, most, f"#{entry.seq}") if most else part.text
-    return Text(wrap(tag, text), scaffold=tag) if tag else replace(part, text=text, seal=None)
+    return Text(wrap(tag, part.text), scaffold=tag)
 
 
 def breakpoints(blocks: Sequence[Block], tools: bool) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from holdfast.model.message import Message, ToolCall, ToolResult
+from holdfast.model.message import Message, Opaque, SummaryText, ToolCall, ToolResult
 
 Rule = Callable[[Sequence[Message]], set[int]]
 """The cuts that are forbidden, as indices of the first message kept."""
@@ -77,6 +77,51 @@ def pending_from(messages: Sequence[Message]) -> int:
         waits = any(call.id not in answered for call in messages[index].calls)
         return index if waits else len(messages)
     return len(messages)
+
+
+def unread_from(messages: Sequence[Message]) -> int:
+    """The index where what no reply has come to yet begins, with the calls that it answers.
+
+    `len(messages)` where a reply without calls is the newest.
+    """
+    replies = (at for at in range(len(messages) - 1, -1, -1) if is_reply(messages[at]))
+    return cut_before(messages, min(next(replies, -1) + 1, pending_from(messages)))
+
+
+def notices_from(messages: Sequence[Message]) -> int:
+    """The index where those messages begin that nobody asked or answered, at the very end."""
+    at = len(messages)
+    while at and messages[at - 1].role == "developer":
+        at -= 1
+    return cut_before(messages, at)
+
+
+def cut_before(messages: Sequence[Message], wanted: int) -> int:
+    """The last legal cut at or before an index."""
+    return max(at for at in boundaries(messages) if at <= wanted)
+
+
+def is_reply(message: Message) -> bool:
+    """Whether a model said something: a compaction that it was paused behind answers nothing."""
+    return message.role == "assistant" and not all(
+        isinstance(part, SummaryText) or (type(part) is Opaque and part.type == "compaction")
+        for part in message.parts
+    )
+
+
+def is_answer(message: Message) -> bool:
+    """Whether a message ends a turn: a model said something, and calls nothing."""
+    return message.role == "assistant" and not message.calls and bool(message.text.strip())
+
+
+def answer_at(messages: Sequence[Message]) -> int | None:
+    """The index of the reply that ended the newest turn; None while the turn goes on."""
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role in ("assistant", "tool"):
+            return index if is_answer(messages[index]) else None
+        if is_request(messages[index]):
+            return None
+    return None
 
 
 def just_asked(messages: Sequence[Message]) -> int:

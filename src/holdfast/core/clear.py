@@ -2,12 +2,13 @@
 
 Three steps plan it: reasoning of finished turns, results of listed tools behind the newest, and
 tool results beyond a protected amount. Each sees columns, names of tools and sizes; none asks a
-model. What was undone is not cleared again by itself.
+model. What was undone is not cleared again by itself, what no reply has come to never.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -109,13 +110,9 @@ def thinking(now: Situation) -> Plan | None:
     rule = now.policy.thinking
     if rule is None or not _is_time(now, rule.idle):
         return None
-    starts = turns(now.entries)
-    first = starts[-rule.keep] if 0 < rule.keep <= len(starts) else 0
-    if rule.keep == 0:
-        first = now.turn
     found = [
         (PartRef(entry.seq, ordinal), now.part(entry, ordinal), _counted(entry, ordinal))
-        for entry in now.entries[: min(first, now.turn)]
+        for entry in now.entries[: _thoughts_until(now, rule.keep)]
         for ordinal, part in enumerate(_parts(entry))
         if is_thought(part) and PartRef(entry.seq, ordinal) not in now.gone
     ]
@@ -127,14 +124,33 @@ def thinking(now: Situation) -> Plan | None:
     return planned(now, "thinking", refs, freed, freed, reason, by_price=not rule.idle)
 
 
+def _thoughts_until(now: Situation, keep: int) -> int:
+    """The index up to which thoughts leave: the newest turns that have any keep theirs.
+
+    A turn that goes on keeps its own in any case, and is one of them once it has any: so a provider
+    counts as well.
+    """
+    if not keep:
+        return now.turn
+    having: list[int] = []
+    for start, end in pairwise([*turns(now.entries), len(now.entries)]):
+        if any(is_thought(part) for entry in now.entries[start:end] for part in _parts(entry)):
+            having.append(start)
+    return min(having[-keep], now.turn) if keep <= len(having) else 0
+
+
 def microcompact(now: Situation) -> Plan | None:
-    """Results of listed tools leave, but for the newest; once the last reply is old enough."""
+    """Results of listed tools leave, but for the newest; once the last reply is old enough.
+
+    In the main conversation only: a subtask is over before its cache is.
+    """
     rule = now.policy.microcompact
     old = rule is not None and _is_old(now, rule.idle)
-    if rule is None or not (old or _edits_itself(now)):
+    if rule is None or now.view.session.is_subtask or not (old or _edits_itself(now)):
         return None
     listed = [one for one in results(now) if kind(one.name) in rule.tools]
-    leave = listed[: max(len(listed) - rule.keep, 0)]
+    older = listed[: max(len(listed) - rule.keep, 0)]
+    leave = [one for one in older if one.index < now.unread]
     if not old and not _is_enough(now, sum(one.tokens for one in leave), rule.least):
         return None
     reason = f"all but the newest {rule.keep} results of {', '.join(rule.tools)}"
@@ -154,7 +170,8 @@ def prune(now: Situation) -> Plan | None:
         return None
     starts = turns(now.entries)
     recent = starts[-rule.turns] if 0 < rule.turns <= len(starts) else 0 if rule.turns else now.turn
-    old = [one for one in results(now) if one.index < recent and _may_leave(one, rule)]
+    last = min(recent, now.unread)
+    old = [one for one in results(now) if one.index < last and _may_leave(one, rule)]
     protect, protected = _protected(now), 0
     leave: list[Result] = _repeated(old) if rule.repeats else []
     gone = {one.ref for one in leave}

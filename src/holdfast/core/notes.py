@@ -66,12 +66,13 @@ def notes(now: Situation) -> Plan | None:
     messages = [e.body for e in now.entries if isinstance(e.body, Message)]
     reach = _reach(now, body)
     cut = min(max((at for at in boundaries(messages) if at <= reach), default=0), now.turn)
+    cut = min(cut, now.unread)
     covers = covered(now, cut)
     inside = now.entries[:cut]
     before = sum(map(now.gauge, inside)) + now.beyond_tokens
     most = min(estimate(text) + 64, rule.most + 256)
     stays = sum(map(now.gauge, now.entries[cut:]))
-    fits = now.floor + most + stays <= now.budget.room
+    fits = now.fixed + most + stays <= now.budget.room
     if not inside or not covers or not is_sound(text) or before <= most or not fits:
         return None
     return Plan(
@@ -80,7 +81,7 @@ def notes(now: Situation) -> Plan | None:
         policy=now.policy.name,
         trigger=now.trigger,
         covers=covers,
-        merges=tuple(entry.seq for entry in now.summaries),
+        merges=tuple(entry.seq for entry in now.replaced),
         before=before,
         promised=before - most,
         most=most,

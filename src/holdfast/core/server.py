@@ -3,16 +3,22 @@
 Rule 1: only what a policy does is asked for, with the policy's own numbers.
 Rule 2: what the provider does is not done by us as well, until the window would be over.
 Rule 3: where a provider cannot, the client does the same; nobody need ask which it was.
-Rule 4: what somebody took back is not asked for again: the provider would do it again at once.
+Rule 4: what no reply has come to yet is not left out, but by a policy that does exactly what
+        another program did.
+Rule 5: what somebody took back is not asked for again: the provider would do it again at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
+from holdfast.core.boundary import unread_from
 from holdfast.model.log import Folded
+from holdfast.model.message import Message, ToolResult
 from holdfast.model.policy import Policy, Step
 from holdfast.model.profile import Profile
+from holdfast.model.window import Block
 
 START: Final = Folded()
 
@@ -21,12 +27,18 @@ SMALLEST: Final = 50_000
 
 
 def edits(
-    policy: Policy, profile: Profile, *, thinking: bool, folded: Folded = START
+    policy: Policy,
+    profile: Profile,
+    *,
+    thinking: bool,
+    folded: Folded = START,
+    blocks: Sequence[Block] = (),
 ) -> dict[str, Any]:
     """What to ask of the provider of a model; nothing where we do all ourselves.
 
     `thinking` says whether the model is asked to think: otherwise there is none to be cleared.
-    What was undone is in `folded`, and is not asked for again.
+    What was undone is in `folded`, and is not asked for again. Of `blocks`, which are sent, the
+    results that no reply has come to are not to be cleared.
     """
     if policy.strategy != "server":
         return {}
@@ -37,7 +49,8 @@ def edits(
         return {"type": "compaction", "compact_threshold": threshold} if threshold else {}
     if profile.provider != "anthropic":
         return {}
-    asked = [] if folded.unclearable else _clears(policy, profile, thinking)
+    unread = _unread(blocks) if policy.keeps_unread else 0
+    asked = [] if folded.unclearable else _clears(policy, profile, thinking, unread)
     asked += _compacts(policy, profile) if compacts else []
     return {"edits": asked} if asked else {}
 
@@ -68,7 +81,14 @@ def due(policy: Policy, profile: Profile) -> int:
     return min(marks, default=0)
 
 
-def _clears(policy: Policy, profile: Profile, thinking: bool) -> list[dict[str, Any]]:
+def _unread(blocks: Sequence[Block]) -> int:
+    """How many results are sent that no reply has come to yet."""
+    talk = [Message(block.role, block.parts) for block in blocks]
+    fresh = talk[unread_from(talk) :]
+    return sum(isinstance(part, ToolResult) for message in fresh for part in message.parts)
+
+
+def _clears(policy: Policy, profile: Profile, thinking: bool, unread: int) -> list[dict[str, Any]]:
     """Clearing, thinking first as the provider wants it."""
     if not profile.can("context_editing"):
         return []
@@ -81,7 +101,7 @@ def _clears(policy: Policy, profile: Profile, thinking: bool) -> list[dict[str, 
         clears: dict[str, Any] = {
             "type": "clear_tool_uses_20250919",
             "trigger": {"type": "input_tokens", "value": rule.trigger},
-            "keep": {"type": "tool_uses", "value": rule.keep},
+            "keep": {"type": "tool_uses", "value": max(rule.keep, unread)},
         }
         if rule.least:
             clears["clear_at_least"] = {"type": "input_tokens", "value": rule.least}

@@ -24,6 +24,9 @@ DROPPED = 0.25
 
 CONVERSATION = ("history", "current")
 
+SEALED = frozenset({"opaque", "summary"})
+"""The kinds of parts that a provider's compaction has: it answers nothing."""
+
 CLEARED = 40
 """About what stands for a part that is cleared."""
 
@@ -90,6 +93,14 @@ def asking(heads: Sequence[Head]) -> int:
     """The index where the newest turn begins, by roles alone; `len(heads)` where nobody asks."""
     users = [index for index, head in enumerate(heads) if head.role == "user"]
     return users[-1] if users else len(heads)
+
+
+def last_reply(heads: Sequence[Head]) -> int:
+    """The index of the newest reply; what has arrived since is behind it."""
+    for index in range(len(heads) - 1, -1, -1):
+        if heads[index].role == "assistant" and {*heads[index].kinds} - SEALED:
+            return index
+    return 0
 
 
 def cut(heads: Sequence[Head], weights: Sequence[int], room: int) -> int:

@@ -7,19 +7,27 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from holdfast.core.boundary import just_asked
+from holdfast.core.boundary import (
+    answer_at,
+    cut_before,
+    is_reply,
+    just_asked,
+    notices_from,
+    pending_from,
+    unread_from,
+)
 from holdfast.core.calibrate import excess
 from holdfast.core.count import MESSAGE, WEIGHED, weigh
 from holdfast.core.estimate import estimate
 from holdfast.core.scaffold import wrap
 from holdfast.core.shed import CLEARED, Scale
 from holdfast.core.truncate import Cap
-from holdfast.model.log import Entry, PartRef, Trigger
+from holdfast.model.log import Entry, PartRef, Summary, Trigger
 from holdfast.model.message import Message, ToolCall
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.span import Spans
-from holdfast.model.view import View
+from holdfast.model.view import View, place_of
 from holdfast.model.window import Budget, Count, Window
 
 
@@ -97,6 +105,43 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         return just_asked([_message(entry) for entry in self.entries])
 
     @cached_property
+    def unread(self) -> int:
+        """The index from which on everything stays: no reply has come to it yet.
+
+        A policy that does exactly what another program did lets it leave, but for what it is told
+        of a change of the model.
+        """
+        messages = [_message(entry) for entry in self.entries]
+        if self.policy.keeps_unread:
+            return unread_from(messages)
+        return cut_before(messages, min(notices_from(messages), pending_from(messages)))
+
+    @property
+    def unread_is_beyond(self) -> bool:
+        """Whether what has arrived since the last reply is more than was read for a plan."""
+        read = any(is_reply(_message(entry)) for entry in self.entries)
+        return bool(self.beyond) and self.policy.keeps_unread and not read
+
+    @cached_property
+    def answer(self) -> int | None:
+        """The index of the reply that ended the newest turn; None while it goes on."""
+        return answer_at([_message(entry) for entry in self.entries])
+
+    @cached_property
+    def replaced(self) -> tuple[Entry, ...]:
+        """The summaries that a new one carries on: those among what it may cover."""
+        return tuple(
+            one
+            for one in self.summaries
+            if place_of(one) > self.since and (not self.upto or place_of(one) < self.upto + 1)
+        )
+
+    @property
+    def fixed(self) -> int:
+        """What is in the window whatever leaves, once a new summary has replaced earlier ones."""
+        return max(self.floor - sum(map(self.said, self.replaced)), 0)
+
+    @cached_property
     def worth(self) -> float:
         """How many tokens there really are for each one estimated."""
         estimated = self.window.tokens.tokens if self.window else 0
@@ -136,8 +181,23 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     def weight(self, entry: Entry) -> int:
         """What an entry takes by estimate: what a plan promises is promised in these."""
+        return self._estimated(entry, self._shortened.get(entry.seq, 0))
+
+    def storable(self, tokens: int) -> int:
+        """What a message is cut to, as it is cut and told: where a policy counts in a way of its
+        own in that, otherwise by estimate."""
+        return tokens if self._counts_itself else int(tokens / self.worth)
+
+    @property
+    def _counts_itself(self) -> bool:
+        return WEIGHED.get(self.policy.counts_with, weigh) is not weigh
+
+    def _estimated(self, entry: Entry, most: int) -> int:
+        """What an entry takes by estimate once it is cut to so many tokens; 0 is not at all."""
         whole = self.scale.entry(entry)
-        return min(whole, self._shortened.get(entry.seq, whole))
+        if most and self._counts_itself:
+            most = -(-whole * most // max(self.gauge(entry), 1))
+        return min(whole, most or whole)
 
     @cached_property
     def _shortened(self) -> dict[int, int]:
@@ -151,8 +211,7 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     def beside(self, entry: Entry, most: int = 0) -> int:
         """What an entry takes by estimate where it is kept beside a summary, or cut to so much."""
-        whole = self.scale.entry(entry)
-        return min(whole, most or whole) + self.kept_frame
+        return self._estimated(entry, most) + self.kept_frame
 
     @cached_property
     def kept_frame(self) -> int:
@@ -166,7 +225,9 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def spoken(self) -> dict[int, int]:
         """What each standing summary takes."""
-        blocks = self.window.blocks if self.window else ()
+        if self.window is None:
+            return {one.seq: self.frame + _length(one) for one in self.summaries}
+        blocks = self.window.blocks
         return {block.seq: block.tokens for block in blocks if block.section == "summary"}
 
     def part(self, entry: Entry, ordinal: int) -> int:
@@ -185,6 +246,14 @@ def tagged(policy: Policy, section: str, text: str) -> str:
     """A text as it stands in a section beside a summary, in the tag that a policy gives it."""
     tag = next((one.tag for one in policy.order(True) if one.section == section), "")
     return wrap(tag, text) if tag else text
+
+
+def _length(summary: Entry) -> int:
+    """What the words of a summary take, by estimate."""
+    body = summary.body
+    if not isinstance(body, Summary):
+        return 0
+    return sum(map(estimate, (body.text, body.ledger, body.expand)))
 
 
 def _message(entry: Entry) -> Message:

@@ -3,7 +3,9 @@
 Rule 1: the cut is legal, and what was just asked stays word for word, in the tail or kept.
 Rule 2: what is freed is promised beforehand; a plan that frees nothing is none.
 Rule 3: a stretch whose compaction was undone is not covered again by itself.
-Rule 4: every standing summary is merged, so that what was carried on once is carried on again.
+Rule 4: every summary that stands where it will is merged: what was carried on is carried on again.
+Rule 5: what no reply has come to yet is never covered, however much of the room it takes: what is
+        kept beside a summary gives way to it, then the summary itself.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from holdfast.core.boundary import boundaries, is_request, pending_from
+from holdfast.core.boundary import boundaries, is_request
 from holdfast.core.budget import clamp
 from holdfast.core.cache import Change, decide, is_cold
 from holdfast.core.clear import worth
@@ -47,7 +49,7 @@ def compact(now: Situation) -> Plan | None:
 
 
 def _planned(now: Situation, rule: Summarise | None, step: Step) -> Plan | None:
-    if rule is None or not now.entries:
+    if rule is None or not now.entries or now.unread_is_beyond:
         return None
     if not (now.forced or now.over or is_due(now, rule.due) or _could_pay(now, rule)):
         return None
@@ -83,11 +85,11 @@ def _could_pay(now: Situation, rule: Summarise) -> bool:
     """Whether it might pay if all but the floor could leave: told from the count alone."""
     if not rule.due.by_price or now.tokens < rule.due.least * now.budget.room:
         return False
-    saved = max(now.count.tokens - now.floor, 0)
+    saved = max(now.count.tokens - now.fixed, 0)
     most = min(longest(now, rule), saved * 3 // 4)
     prose = int(most * (1 - rule.names)) if now.asks else 0
     change = Change(
-        prompt=now.count.tokens, before=now.floor, saved=saved, written=most,
+        prompt=now.count.tokens, before=now.fixed, saved=saved, written=most,
         asked=int(now.asks), prose=prose,
     )  # fmt: skip
     cold = is_cold(now.idle, now.profile)
@@ -107,7 +109,7 @@ def _cut(now: Situation, rule: Summarise) -> int:
         return _chosen(now)
     messages = [_message(entry) for entry in now.entries]
     legal = boundaries(messages)
-    last = _at_most(legal, pending_from(messages))  # calls that wait stay with their results
+    last = _last(now)
     legal = [at for at in legal if at <= last]
     wanted = min(_wanted(now, rule), last)
     chosen = [at for at in legal if _may_begin(messages, at, rule)]
@@ -120,6 +122,15 @@ def _cut(now: Situation, rule: Summarise) -> int:
     return turn if rule.tail.turn and turn < cut and taken <= most else cut
 
 
+def _last(now: Situation) -> int:
+    """The last cut there may be: what no reply has come to stays, calls that wait with results.
+
+    A request alone stays in any case, be it in the tail or kept beside the summary.
+    """
+    alone = now.unread == now.turn == len(now.entries) - 1
+    return len(now.entries) if alone else now.unread
+
+
 def _at_most(legal: Sequence[int], wanted: int) -> int:
     """The last legal cut at or before an index."""
     return max((at for at in legal if at <= wanted), default=0)
@@ -127,9 +138,11 @@ def _at_most(legal: Sequence[int], wanted: int) -> int:
 
 def _chosen(now: Situation) -> int:
     """Everything from an entry on, or up to one: as somebody asked."""
-    messages = [_message(entry) for entry in now.entries]
+    if not now.upto:
+        return now.unread
     wanted = sum(entry.seq <= now.upto for entry in now.entries)
-    return _at_most(boundaries(messages), wanted if now.upto else pending_from(messages))
+    legal = boundaries([_message(entry) for entry in now.entries])
+    return _at_most(legal, min(wanted, now.unread))
 
 
 def _may_begin(messages: Sequence[Message], at: int, rule: Summarise) -> bool:
@@ -183,9 +196,12 @@ def tail_tokens(now: Situation, rule: Summarise) -> int:
 
 def _free(now: Situation, rule: Summarise) -> int:
     """What a tail may take so that all fits in the end."""
-    return max(
-        (now.safe or now.budget.room) - now.floor - longest(now, rule) - users_tokens(now, rule), 0
-    )
+    return max(_room(now) - longest(now, rule) - users_tokens(now, rule), 0)
+
+
+def _room(now: Situation) -> int:
+    """What is left for a summary, what is kept beside it and the tail."""
+    return (now.safe or now.budget.room) - now.fixed
 
 
 def _wanted(now: Situation, rule: Summarise) -> int:
@@ -232,8 +248,9 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
     inside = [e for e in now.entries[:at] if within(e.seq, covers)]
     requests = [entry for entry in inside if is_request(_message(entry))]
     just = now.entries[now.turn] if now.turn < at and now.turn < len(now.entries) else None
-    asked = just if just in requests else None
-    left = _left(now, rule, asked)
+    covered_with_its_answer = now.answer is not None and now.answer < at
+    asked = just if just in requests and not covered_with_its_answer else None
+    left = _left(now, rule, asked, covers)
     chosen: list[Entry] = [asked] if asked else []
     shortened: list[Shortened] = []
     others = [one for one in reversed(requests) if one is not asked]
@@ -246,7 +263,7 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
             continue  # what was pasted at length leaves room for what was said in a line
         if tokens > left:
             if left - now.kept_frame >= LEAST_CUT:
-                shortened.append(Shortened(entry.seq, left - now.kept_frame))
+                shortened.append(Shortened(entry.seq, now.storable(left - now.kept_frame)))
                 chosen.append(entry)
             break
         chosen.append(entry)
@@ -260,14 +277,22 @@ def _kept(now: Situation, rule: Summarise, at: int, covers: Spans) -> Kept:
     )
 
 
-def _left(now: Situation, rule: Summarise, asked: Entry | None) -> int:
+def _left(now: Situation, rule: Summarise, asked: Entry | None, covers: Spans) -> int:
     """What earlier messages of the user's may take.
 
-    What was just asked stays in any case. Where the oldest message is cut to fit it is one of them;
-    otherwise it takes from them only what there is no other room for.
+    What was just asked stays in any case, and so does the tail. Where the oldest message is cut to
+    fit, what was asked is one of them; otherwise it takes only what there is no other room for.
     """
-    left, taken = users_tokens(now, rule), now.gauge(asked) if asked else 0
-    return left - (taken if rule.shorten else max(taken - _free(now, rule), 0))
+    taken = now.gauge(asked) if asked else 0
+    counted = taken or (now.gauge(now.entries[now.turn]) if _waits(now) else 0)
+    tail = sum(now.gauge(entry) for entry in now.entries if not within(entry.seq, covers))
+    spare = _room(now) - tail - taken - longest(now, rule)
+    return min(users_tokens(now, rule) - (counted if rule.shorten else 0), spare)
+
+
+def _waits(now: Situation) -> bool:
+    """Whether the newest thing is a request, which no step covers."""
+    return now.unread <= now.turn < len(now.entries)
 
 
 def unanswered(entries: Sequence[Entry]) -> frozenset[int]:
@@ -299,13 +324,14 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
     inside = [entry for entry in now.entries if within(entry.seq, covers)]
     if not covers or (len(inside) <= len(kept.seqs) and not now.beyond):
         return None
-    earlier = sum(now.said(entry) for entry in now.summaries)
+    earlier = sum(map(now.said, now.replaced))
     before = sum(map(now.weight, inside)) + now.beyond_tokens + earlier
     stays = kept.tokens + _pinned(now, inside, kept) + now.laid
-    most = min(longest(now, rule), max(before - stays, 0) * 3 // 4)
+    tail = sum(now.weight(entry) for entry in now.entries if not within(entry.seq, covers))
+    most = min(longest(now, rule), max(before - stays, 0) * 3 // 4, _room(now) - tail - stays)
     if rule.of == "history":
-        tail = (e for e in now.entries[: now.turn] if not within(e.seq, covers))
-        most = min(most, now.budget.history - sum(map(now.gauge, tail)))
+        history = (e for e in now.entries[: now.turn] if not within(e.seq, covers))
+        most = min(most, now.budget.history - sum(map(now.gauge, history)))
     promised = before - stays - most
     if promised <= 0 or most < now.frame + LEAST:
         return None
@@ -320,7 +346,7 @@ def _plan(now: Situation, rule: Summarise, step: Step, covers: Spans, kept: Kept
         kept=kept.seqs,
         shortened=kept.shortened,
         asked=kept.asked,
-        merges=tuple(entry.seq for entry in now.summaries),
+        merges=tuple(entry.seq for entry in now.replaced),
         before=before,
         stays=stays,
         promised=promised,

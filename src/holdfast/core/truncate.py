@@ -7,7 +7,8 @@ Rule 3: the cost of cutting is that of what stays, not of what was there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,7 +32,7 @@ class Cap(Struct, frozen=True, kw_only=True):
 
     tokens: int = 0
     together: int = 0
-    """All outputs of one message together, in tokens."""
+    """All outputs that one reply called for together, in tokens."""
     characters: int = 0
     size: int = 0
     lines: int = 0
@@ -73,8 +74,7 @@ def shown(entry: Entry, bounds: Cap) -> Entry:
         return entry
     if bounds.by_tokens and sum(entry.counts) <= bounds.tokens:
         return entry  # no part of it can be longer
-    results = [_count(entry, n) for n, part in enumerate(body.parts) if type(part) is ToolResult]
-    bounds = narrowed(results, bounds)
+    bounds = narrowed(_results((entry,)), bounds)
     parts = [
         _part(part, Handle(entry.id, place), _count(entry, place), bounds)
         for place, part in enumerate(body.parts)
@@ -86,6 +86,34 @@ def shown(entry: Entry, bounds: Cap) -> Entry:
         for place, part in enumerate(parts)
     )
     return replace(entry, body=Message(body.role, tuple(parts)), counts=counts)
+
+
+def all_shown(entries: Iterable[Entry], bounds: Cap) -> list[Entry]:
+    """Entries as they are shown; what one reply called for shares a bound, be it in one message or
+    in several."""
+    if not bounds.together:
+        return [shown(entry, bounds) for entry in entries] if bounds else [*entries]
+    found: list[Entry] = []
+    for answers, run in groupby(entries, key=_answers):
+        several = [*run]
+        together = narrowed(_results(several), bounds) if answers else bounds
+        found += [shown(entry, together) for entry in several]
+    return found
+
+
+def _answers(entry: Entry) -> bool:
+    return isinstance(entry.body, Message) and entry.body.role == "tool"
+
+
+def _results(entries: Sequence[Entry]) -> list[int]:
+    """What each result of these takes."""
+    return [
+        _count(entry, place)
+        for entry in entries
+        if isinstance(entry.body, Message)
+        for place, part in enumerate(entry.body.parts)
+        if type(part) is ToolResult
+    ]
 
 
 def narrowed(counts: Sequence[int], bounds: Cap) -> Cap:
@@ -125,13 +153,15 @@ def _part(part: Part, handle: Handle, count: int, bounds: Cap) -> Part:
     return part if output is part.output else replace(part, output=output, seal=None)
 
 
-def cut(text: str, count: int, bounds: Cap, handle: str) -> str:
-    """A text within its bounds; itself where it is."""
+def cut(
+    text: str, count: int, bounds: Cap, handle: str, weigh: Callable[[str], int] = estimate
+) -> str:
+    """A text within its bounds; itself where it is. `count` is what it takes, as `weigh` has it."""
     keep = min(
         _by_lines(text, bounds),
         bounds.characters or len(text),
         _by_size(text, bounds.size),
-        _by_tokens(text, count, bounds),
+        _by_tokens(text, count, bounds, weigh),
     )
     if keep >= len(text):
         return text
@@ -140,9 +170,9 @@ def cut(text: str, count: int, bounds: Cap, handle: str) -> str:
     return "\n".join(filter(None, (head, f"[… {left} left out here · recall {handle} …]", tail)))
 
 
-def shorten(text: str, tokens: int, handle: str) -> str:
+def shorten(text: str, tokens: int, handle: str, weigh: Callable[[str], int] = estimate) -> str:
     """A text of at most so many tokens, its middle left out."""
-    return cut(text, estimate(text), Cap(tokens=tokens), handle)
+    return cut(text, weigh(text), Cap(tokens=tokens), handle, weigh)
 
 
 def _ends(text: str, keep: int, what: str) -> tuple[str, str]:
@@ -177,15 +207,15 @@ def _by_size(text: str, size: int) -> int:
     return len(text) if whole <= size else len(text) * size // whole
 
 
-def _by_tokens(text: str, count: int, bounds: Cap) -> int:
+def _by_tokens(text: str, count: int, bounds: Cap, weigh: Callable[[str], int]) -> int:
     if not bounds.tokens or count <= bounds.tokens:
         return len(text)
     most = max(bounds.tokens - NOTE, SHORTEST)
     keep = min(len(text) * most // max(count, 1), len(text))
-    while keep > SHORTEST and _taken(text, keep, bounds.keep) > most:
+    while keep > SHORTEST and _taken(text, keep, bounds.keep, weigh) > most:
         keep = keep * 9 // 10
     return keep
 
 
-def _taken(text: str, keep: int, what: str) -> int:
-    return sum(map(estimate, _ends(text, keep, what)))
+def _taken(text: str, keep: int, what: str, weigh: Callable[[str], int]) -> int:
+    return sum(map(weigh, _ends(text, keep, what)))

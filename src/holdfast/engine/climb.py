@@ -14,7 +14,7 @@ from holdfast.core.assemble import Surroundings
 from holdfast.core.clear import WARNING, warned
 from holdfast.core.ladder import TELLING, first_telling, next_plan
 from holdfast.core.situation import Situation
-from holdfast.core.truncate import shown
+from holdfast.core.truncate import all_shown
 from holdfast.engine.background import noted, prepared, wants_notes, wants_summary
 from holdfast.engine.counting import Counting
 from holdfast.engine.drafting import Drafting
@@ -225,7 +225,7 @@ class Climb:
         if beyond:
             first = beyond[-1].last + 1
             read = await messages(scene.log, view.session.id, clip(view.spans, first))
-            as_shown = tuple(shown(entry, scene.cap) for entry in read)
+            as_shown = tuple(all_shown(read, scene.cap))
             return Situation(
                 view=view, entries=as_shown, policy=scene.policy, profile=scene.profile,
                 budget=budget, summaries=summaries, beyond=beyond, beyond_tokens=tokens,

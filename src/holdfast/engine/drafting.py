@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from holdfast.core.accept import refusals
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import digested, extract, listing
@@ -74,6 +76,7 @@ class Drafting:
         """The plan with its summary; None where it was vetoed, or no summary was accepted."""
         failpoint("compaction.planned")
         plan.session, before = self._scene.session.id, plan.summary
+        now = replace(now, summaries=now.replaced)  # another one stands for what it covers
         told = await self._scene.session.upkeep.consulted(plan)
         if told is False:
             return None

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.core.budget import largest
 from holdfast.core.count import tool_text
 from holdfast.core.estimate import recurring
 from holdfast.errors import OverBudget
+from holdfast.model.log import Entry
+from holdfast.model.message import Message
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Tool, Window
 
 
-def too_large(seq: int, takes: int, room: int, estimated: int) -> OverBudget:
-    """What is said when what was just asked does not fit by itself.
+def too_large(entries: Sequence[Entry], takes: int, room: int, estimated: int) -> OverBudget:
+    """What is said when what has to stay word for word does not fit by itself.
 
     It takes more than the room that was estimated for it; the real one is told.
     """
     takes = round(takes * _worth(room, estimated))
+    asked = all(isinstance(one.body, Message) and one.body.role == "user" for one in entries)
+    what, help = (ASKED, SHORTEN) if asked else (ARRIVED, READ_LESS)
+    seqs = [one.seq for one in entries]
+    where = f"entry {seqs[0]}" if len(seqs) == 1 else f"entries {seqs[0]} to {seqs[-1]}"
     return OverBudget(
-        f"what was just asked (entry {seq}) takes about {takes:,} tokens and only "
-        f"{room:,} are left for it; shorten it, attach it as a file, or use a model with a larger "
-        "window"
+        f"{what} ({where}) takes about {takes:,} tokens and only {max(room, 0):,} are left for it; "
+        f"{help}, or use a model with a larger window (-m MODEL, in a chat /model NAME)"
     )
+
+
+ASKED = "what was just asked"
+SHORTEN = "shorten it, attach it as a file"
+ARRIVED = "what has arrived since the last reply, with what was just asked,"
+READ_LESS = "rewind to before it and have less read at once"
 
 
 def floor_error(window: Window, room: int = 0) -> OverBudget:

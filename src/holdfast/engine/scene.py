@@ -31,7 +31,7 @@ from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span, Spans, within
-from holdfast.model.view import View
+from holdfast.model.view import View, place_of
 from holdfast.model.window import Budget, Window
 from holdfast.ports import Log
 
@@ -173,10 +173,7 @@ class Scene:
         written = await load.summaries(self.log, view)
         pretended = (entry for entry in self._pretended if isinstance(entry.body, Summary))
         standing = {*view.folded.summaries}
-        return (
-            *sorted((e for e in written if e.seq in standing), key=lambda entry: entry.seq),
-            *(entry for entry in pretended if entry.seq in standing),
-        )
+        return tuple(sorted((e for e in (*written, *pretended) if e.seq in standing), key=place_of))
 
     def as_if_said(self, view: View, first: int = 0) -> tuple[Entry, ...]:
         """The messages that are only pretended, from an entry on."""

@@ -1,7 +1,7 @@
 """Shedding: the oldest messages leave so that the rest fits, with no model asked.
 
-It comes last, when no step of the ladder was enough, and always fits unless what was just asked
-does not.
+It comes last, when no step of the ladder was enough, and always fits unless what was just asked and
+what has arrived since the last reply do not. Where they leave no room for a summary, it leaves too.
 """
 
 from __future__ import annotations
@@ -9,22 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.core.assemble import Surroundings
-from holdfast.core.boundary import is_request, just_asked
+from holdfast.core.boundary import (
+    answer_at,
+    boundaries,
+    is_request,
+    just_asked,
+    notices_from,
+    unread_from,
+)
 from holdfast.core.estimate import estimate
-from holdfast.core.shed import LEAVES, Scale, asking, cut, legal
+from holdfast.core.shed import LEAVES, Scale, asking, cut, last_reply, legal
 from holdfast.core.situation import tagged
-from holdfast.core.truncate import shown
+from holdfast.core.truncate import all_shown, shown
 from holdfast.engine.overbudget import floor_error, too_large, unknown_model
 from holdfast.engine.scene import Scene, messages, newest
 from holdfast.errors import OverBudget
 from holdfast.model.log import Entry, Head, Summary
-from holdfast.model.message import Message
-from holdfast.model.span import OPEN, Spans, clip
+from holdfast.model.message import Message, ToolCall, ToolResult
+from holdfast.model.span import OPEN, Span, Spans, clip
 from holdfast.model.view import View
 from holdfast.model.window import Budget, Window
 
 PAGE = 256
 """How many heads are read at once, newest first."""
+
+NOTE = 64
+"""What a marker's own words take in the window."""
 
 LEFT = (
     "Entries up to {last} of this conversation are not shown, to make room. They are kept word for "
@@ -61,14 +71,15 @@ class Shedding:
         self, view: View, around: Surroundings, limit: Budget, aim: Budget
     ) -> Summary | None:
         floor = await self._scene.floor(view, around, limit)
-        if floor.over:
+        spare = sum(block.tokens for block in floor.section("summary"))
+        if floor.over > spare:
             raise floor_error(floor, (await self._scene.around(view.folded))[1].room)
         few, scale = await self._scene.few(view), self.scale(view)
         known: dict[int, int] = {}
         if few is not None:
             taken = [scale.entry(entry) for entry in few]
             self.weighed = floor.tokens.tokens + sum(taken)
-            if sum(taken) <= _left(limit, floor, sum(taken[_turn(few) :])):
+            if sum(taken) <= _left(limit, floor, sum(taken[_turn(few) :])) and not floor.over:
                 return None
             known = {entry.seq: tokens for entry, tokens in zip(few, taken, strict=True)}
         heads = await self.heads(view, limit.room)
@@ -76,10 +87,10 @@ class Shedding:
         self.weighed = floor.tokens.tokens + sum(weights)
         turn = sum(weights[asking(heads) :])
         most = _left(limit, floor, turn)
-        if sum(weights) <= most:
+        if sum(weights) <= most and not floor.over:
             return None
         keep = cut(heads, weights, int(_left(aim, floor, turn) * LEAVES))
-        made = await self._marker(view, heads, keep, most)
+        made = await self._marker(view, heads, keep, most, spare)
         return made if made.covers else None
 
     def scale(self, view: View) -> Scale:
@@ -104,26 +115,39 @@ class Shedding:
             left = clip(left, 1, page[0].seq - 1)
         return [head for head in found if head.kind == "message"]
 
-    async def _marker(self, view: View, heads: list[Head], keep: int, room: int) -> Summary:
+    async def _marker(
+        self, view: View, heads: list[Head], keep: int, room: int, spare: int
+    ) -> Summary:
+        """The marker; `spare` is what the summaries that stand take, where they have to leave."""
         scene, weight = self._scene, self.scale(view).entry
-        first = heads[keep].seq if keep < len(heads) else OPEN
-        stay = await messages(scene.log, view.session.id, clip(view.spans, first))
-        stay = (*(shown(entry, scene.cap) for entry in stay), *scene.as_if_said(view, first))
-        just = await self._asked(view)
-        start = legal(stay, 0)
-        while start < len(stay) and sum(map(weight, _staying(stay[start:], just))) > room:
+        stay = await self._stay(view, heads, keep)
+        bodies = _bodies(stay)
+        just, answer, last_cut = await self._asked(view), answer_at(bodies), self._unread(bodies)
+
+        def left(start: int) -> Sequence[Entry]:
+            """What stays from a cut on: what was just asked too, unless its answer leaves."""
+            goes = just is None or (answer is not None and answer < start)
+            return stay[start:] if goes else _staying(stay[start:], just)
+
+        start = 0
+        while start < last_cut and sum(map(weight, left(start))) > room:
             start = legal(stay, start + 1)
-        asked = just if just not in stay[start:] else None
+        staying = left(start)
+        taken, merges = sum(map(weight, staying)), await self._shed_before(view)
+        if taken > room:
+            merges = view.folded.summaries
+            if taken > room + spare - NOTE:
+                room, real = room + spare, await self._really(view) + spare
+                raise too_large(staying, taken, real, room)
+        asked = just.seq if just and just in staying and just not in stay[start:] else 0
         last = stay[start].seq - 1 if start < len(stay) else newest(view)
-        taken = sum(map(weight, _staying(stay[start:], just)))
-        if asked and taken > room:
-            raise too_large(asked.seq, weight(asked), await self._really(view), room)
+        covers = clip(_spans(view), 1, last)
         return Summary(
-            covers=clip(_spans(view), 1, last),
+            covers=covers or (clip((Span(1, last),), 1) if taken > room else ()),
             text=LEFT.format(last=last),
-            kept=(asked.seq,) if asked else (),
-            asked=asked.seq if asked else 0,
-            merges=await self._shed_before(view),
+            kept=(asked,) if asked else (),
+            asked=asked,
+            merges=merges,
             step="shed",
             policy=scene.policy.name,
             trigger="overflow",
@@ -131,6 +155,26 @@ class Shedding:
             tokens_before=sum(map(self.scale(view).head, heads)),
             tokens_after=taken,
         )
+
+    async def _stay(self, view: View, heads: list[Head], keep: int) -> tuple[Entry, ...]:
+        """What may stay, as it is shown: the newest messages from here on, what has arrived since
+        the last reply among them, and no result without its call."""
+        keep = min(keep, last_reply(heads))
+        stay = await self._shown(view, heads, keep)
+        if not _has_its_calls(stay):
+            whole = await self._shown(view, heads, 0)
+            stay = whole[max((at for at in boundaries(_bodies(whole)) if at <= keep), default=0) :]
+        return stay
+
+    async def _shown(self, view: View, heads: list[Head], keep: int) -> tuple[Entry, ...]:
+        """The messages from a head on, as they are shown."""
+        first = heads[keep].seq if keep < len(heads) else OPEN
+        read = await messages(self._scene.log, view.session.id, clip(view.spans, first))
+        return (*all_shown(read, self._scene.cap), *self._scene.as_if_said(view, first))
+
+    def _unread(self, bodies: Sequence[Message]) -> int:
+        """The cut behind which nothing may leave."""
+        return (unread_from if self._scene.policy.keeps_unread else notices_from)(bodies)
 
     async def _really(self, view: View) -> int:
         """What is left for what was just asked by the budget itself, with no hope added."""
@@ -159,6 +203,17 @@ class Shedding:
         )
 
 
+def _bodies(entries: Sequence[Entry]) -> list[Message]:
+    return [entry.body for entry in entries if isinstance(entry.body, Message)]
+
+
+def _has_its_calls(entries: Sequence[Entry]) -> bool:
+    """Whether no result is among these without its call."""
+    parts = [part for body in _bodies(entries) for part in body.parts]
+    calls = {part.id for part in parts if isinstance(part, ToolCall)}
+    return all(part.call in calls for part in parts if isinstance(part, ToolResult))
+
+
 def _staying(stay: Sequence[Entry], asked: Entry | None) -> Sequence[Entry]:
     """The entries with what was just asked, where that is not among them."""
     return stay if asked is None or asked in stay else (asked, *stay)
@@ -181,4 +236,4 @@ def _left(budget: Budget, floor: Window, turn: int) -> int:
 
 def _turn(entries: Sequence[Entry]) -> int:
     """The index where the current turn begins."""
-    return just_asked([entry.body for entry in entries if isinstance(entry.body, Message)])
+    return just_asked(_bodies(entries))

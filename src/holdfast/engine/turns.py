@@ -168,7 +168,7 @@ class Turns:
             estimated=ready.estimated,
             fixes=ready.fixed.fixes,
             given=kept,
-            policy=policy,
+            policy=replace(policy, microcompact=None) if session.info.is_subtask else policy,
         )
         if write:
             made.on_request = partial(self._remember, made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.truncate import Cap, shown
+from holdfast.core.truncate import Cap, all_shown
 from holdfast.engine import load
 from holdfast.model.log import Entry, PartRef
 from holdfast.model.span import Spans, clip, within, without
@@ -122,7 +122,7 @@ class Visible:
             added = [entry for entry in fresh if entry.is_message]
             cut = held.cut
             if held.cap:
-                whole, added = added, [shown(entry, held.cap) for entry in added]
+                whole, added = added, all_shown(added, held.cap)
                 pairs = zip(whole, added, strict=True)
                 cut |= {new.seq for old, new in pairs if new is not old}
             together = (*kept, *added)

@@ -144,7 +144,10 @@ class PreparedWindow:
         chosen = normalised(replace(self._options, **known, extra=extra), format, names)
         if self._policy and "server_edits" not in known:
             thinking = any(map(thinks, (chosen.thinking, chosen.effort, extra.get("thinking"))))
-            asked = edits(self._policy, self.profile, thinking=thinking, folded=self.folded)
+            asked = edits(
+                self._policy, self.profile, thinking=thinking, folded=self.folded,
+                blocks=self.window.blocks,
+            )  # fmt: skip
             chosen = replace(chosen, server_edits=asked or chosen.server_edits)
         if chosen.max_tokens:
             if not self.over and self.holds_replies:

@@ -391,6 +391,11 @@ class Session(Struct, frozen=True, omit_defaults=True, kw_only=True):
     last_message: int = 0
     last_marker: int = 0
 
+    @property
+    def is_subtask(self) -> bool:
+        """Whether it is a part of another one's work; a fork shares a beginning, this none."""
+        return bool(self.parent) and not self.fork
+
 
 def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
     """The session once these entries are in it."""

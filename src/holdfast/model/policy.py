@@ -36,7 +36,7 @@ class Truncate(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unk
     least: int = 0
     """A share never means fewer tokens than this."""
     together: float = 0.0
-    """All outputs that one message brings have this share of the window, at most."""
+    """All outputs that one reply called for have this share of the window together, at most."""
     characters: int = 0
     size: int = 0
     """In bytes."""
@@ -231,6 +231,9 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     """The reminder is left out where it would not fit, rather than counted in."""
     asks_before_overlong: bool = False
     """The user is asked before more is sent than fits, rather than anything being cut."""
+    keeps_unread: bool = True
+    """Whether what has arrived since the last reply stays, each result whole up to its cap. Without
+    it steps take what they take in the program that the policy is like."""
     strategy: Literal["server", "client", "off"] = "client"
     """Who compacts: the provider where it can, we ourselves, or nobody."""
     proactive: bool = True

@@ -2,7 +2,7 @@
 
 Rule 1: a line written here is known again: what it quotes, who said it, and where it stands.
 Rule 2: of a summary that somebody else wrote, each line is carried as it is.
-Rule 3: headings are not carried: they are written anew.
+Rule 3: headings are not carried: they are written anew. Nor are handles of ours.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from msgspec.structs import replace
 
 from holdfast.core.extract import index
 from holdfast.core.extract.pieces import ASKED, EARLIER, GAP, Piece, sentences
+from holdfast.core.handles import has_handle, is_own
+from holdfast.core.recall import EXPAND
 
 HEADING: Final = "What was said, in the words it was said in:"
 INDEX: Final = "Names used, and the entries they can be read in:"
@@ -58,7 +60,9 @@ def carried(earlier: Sequence[str]) -> Carried:
             if line in (HEADING, INDEX, ""):
                 listing = line == INDEX
             elif listing and (known := index.read(line)):
-                found.names.append(known)
+                found.names.append((known[0], [name for name in known[1] if not is_own(name)]))
+            elif line == EXPAND or has_handle(line):
+                continue  # what could be brought back then is in the index by its entry
             elif quoted := _QUOTED.match(line):
                 found.pieces += _pieces(quoted)
             else:

@@ -14,6 +14,7 @@ from math import fsum
 from holdfast.core.estimate import estimate
 from holdfast.core.extract.names import Names, is_public
 from holdfast.core.extract.pieces import Piece
+from holdfast.core.handles import has_handle
 
 OPENING, GOING_ON = 7, 2
 """What a line around a quotation takes, and what one more on the same line takes."""
@@ -46,7 +47,7 @@ def choose(candidates: Iterable[Piece], names: Names, told: set[str], room: int)
             heappush(waiting, (now, number, piece))
             continue
         cost = costs[piece] + _around(piece, taken)
-        if cost <= room and piece.text not in chosen and is_public(piece.text):
+        if cost <= room and piece.text not in chosen and _tells(piece.text):
             room -= cost
             told |= held[piece]
             taken[piece.seq, piece.role] += 1
@@ -58,6 +59,11 @@ def promising(piece: Piece) -> float:
     """What a quotation gives for its length, told without looking for names."""
     size = len(piece.text.encode("utf-8", "surrogatepass"))
     return piece.worth * size / (size + 100) / (size + 30)
+
+
+def _tells(text: str) -> bool:
+    """Whether a text may be quoted: it has no secret, and does not only say what to look up."""
+    return is_public(text) and not has_handle(text)
 
 
 def _around(piece: Piece, taken: Counter[tuple[int, str]]) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, cast
 
+from holdfast.core.handles import is_own
 from holdfast.core.secrets import mask
 from holdfast.model import wire
 
@@ -128,7 +129,8 @@ def names_in(text: str) -> set[str]:
 
 @lru_cache(16_384)
 def _names(run: str) -> list[str]:
-    return [name for name in _split(run) if SHORTEST <= len(name) <= LONGEST]
+    found = (name for name in _split(run) if SHORTEST <= len(name) <= LONGEST)
+    return [name for name in found if not is_own(name)]
 
 
 def _split(run: str) -> list[str]:

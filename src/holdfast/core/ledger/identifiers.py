@@ -2,7 +2,8 @@
 
 Rule 1: they are taken from what people and the model say, never from the output of tools.
 Rule 2: each is told by its shape; the rule's name says which.
-Rule 3: at most MOST are kept: those used least, and longest ago, leave first.
+Rule 3: our own handles are none.
+Rule 4: at most MOST are kept: those used least, and longest ago, leave first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from holdfast.core.handles import is_own
 from holdfast.model.ledger import Identifier, Ledger
 
 MOST: Final = 400
@@ -41,6 +43,8 @@ def found_in(text: str) -> Iterator[tuple[str, str]]:
         for match in pattern.finditer(text):
             if not taken[match.start()] and len(match[0]) <= _LONGEST:
                 taken[match.start() : match.end()] = b"x" * len(match[0])
+                if is_own(match[0].strip("`")):
+                    continue
                 yield (match[1] if match.re.groups else match[0]).rstrip(".,:;"), name
 
 

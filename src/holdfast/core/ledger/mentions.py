@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from holdfast.core.handles import is_own
 from holdfast.core.ledger.matching import plain
 
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -98,7 +99,8 @@ def identifiers(text: str) -> Iterator[str]:
     """Names in backticks, and hashes, addresses and issues anywhere."""
     for span in code_spans(text):
         is_path = any(True for _ in paths(span))
-        if len(span) > 2 and not is_path and _NAME.match(span) and _TELLING.search(span):
+        is_name = len(span) > 2 and not is_path and _NAME.match(span)
+        if is_name and _TELLING.search(span) and not is_own(span):
             yield span
     for pattern in (_URL, _HASH, _ISSUE):
         yield from (found[0].rstrip(".,;:") for found in pattern.finditer(text))
