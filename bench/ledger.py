@@ -232,9 +232,10 @@ def section(result: Result) -> str:
 A session of short entries (a request, a command, an edit, an answer) grows to a million. What code
 knows of it (requests, files, commands, and what a summary without a model is made from) is gathered
 stretch by stretch and frozen in the store. `gathering` is the CPU time for each entry between one
-length and the next. `first window` is the CPU time of whoever opens the session then and asks for a
-window, which is compacted first, since none of it fits. A frozen ledger is bounded: old answered
-requests are counted, no longer listed.
+length and the next; a session that is appended to pays it once every 8,192 entries. `first window`
+is the CPU time of whoever opens the session then and asks for a window, which is compacted first,
+since none of it fits. A frozen ledger is bounded: old answered requests are counted, no longer
+listed.
 
 {table(result).markdown()}
 
