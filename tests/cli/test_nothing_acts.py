@@ -7,8 +7,9 @@ import pytest
 from tests.cli.running import run, values
 from tests.importers.writing import Transcript
 
-ACTING = "\x1b\x9b\u202e\u2066\x07\x08\x7f\x00\u200f\U000e0041"
+ACTING = "\u200b\u2060\ufeff\u00ad\x1b\x9b\u202e\u2066\x07\x08\x7f\x00\u200f\U000e0041"
 EVIL = "\x1b[31mred\x1b]0;title\x07 \x9b31m \u202eRLO \u2066iso \x00nul \x08\x7f \u200f \U000e0041"
+EVIL += " zero\u200bwidth\u2060\ufeff\u00ad"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("cost",),
         ("cost", "--by", "model"),
         ("doctor",),
+        ("export", "last", "--to", "markdown"),
+        ("export", "last", "--to", "html"),
+        ("handoff", "last", "--to", "markdown"),
+        ("show", "last", "--at", "1"),
+        ("show", "last", "--full", "--json"),
+        ("statusline", "last"),
+        ("stats", "--by", "day"),
+        ("transcripts", "list"),
+        ("recall", "last", "1"),
+        ("no-such-command", EVIL),
+        ("show", EVIL),
+        ("search", EVIL),
+        ("policy", "show", EVIL),
         ("models", f"claude-{EVIL}"),
     ],
 )

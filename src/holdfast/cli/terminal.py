@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from holdfast.core.neutral import neutral
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,25 +22,6 @@ WIDE = 100
 
 ENDLESS = 100_000
 """Columns of a pipe: more than any row has."""
-
-_ACTING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: C0 but tab and line feed, delete, C1
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which way text runs
-    "\ufff9-\ufffb\U000e0000-\U000e007f"  # text that no terminal shows
-    "\ud800-\udfff]"  # halves of characters, which cannot be written at all
-)
-
-
-def neutral(text: str) -> str:
-    """The same text with everything made visible that a terminal would act upon."""
-    return _ACTING.sub(_visible, text.replace("\r\n", "\n"))
-
-
-def _visible(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"<U+{code:04X}>"
 
 
 def one_line(text: str) -> str:

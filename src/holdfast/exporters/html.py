@@ -12,6 +12,7 @@ from hashlib import sha256
 from html import escape
 from typing import get_args
 
+from holdfast.core.neutral import neutral
 from holdfast.exporters.reading import Piece, facts, heading, pieces
 from holdfast.model.log import Entry, Session, Summary
 from holdfast.model.message import Message, Role
@@ -35,8 +36,7 @@ details pre{background:#22252b}section.summary{background:#2a2416}}
 _HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"
 
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_RUNNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 ROLES = frozenset(get_args(Role))
 
@@ -97,6 +97,8 @@ def _written(piece: Piece) -> str:
 
 
 def _text(text: str) -> str:
-    """A text that is nothing else: escaped, and without what no page may hold."""
-    whole = _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return escape(_RUNNING.sub(lambda found: f"<U+{ord(found[0]):04X}>", whole), quote=True)
+    """A text that is nothing else: escaped, with what would act or hide made visible."""
+    return escape(
+        _NO_CHARACTERS.sub("\ufffd", neutral(text.replace("\r\n", "\n").replace("\r", "\n"))),
+        quote=True,
+    )

@@ -1,7 +1,8 @@
 """A session as Markdown, for people and for models: words as they were said, all else fenced.
 
 Rule: a fence is longer than any run of backticks inside it, so nothing ends it early; one that
-      somebody's words leave open is closed behind them.
+      somebody's words leave open is closed behind them. Escape sequences, and what turns text round
+      or is not shown, are made visible: the page may be printed on a terminal.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from holdfast.core.neutral import neutral
 from holdfast.exporters.reading import Piece, facts, heading, pieces
 from holdfast.model.log import Entry, Session
 from holdfast.model.portable import Fidelity
@@ -48,13 +50,14 @@ def fidelity_text(fidelity: Fidelity) -> str:
 
 def fenced(text: str) -> str:
     """A text that nothing in it can end early."""
+    text = neutral(text)
     ticks = "`" * max((len(run) + 1 for run in _TICKS.findall(text)), default=3)
     return "\n".join((ticks, text.removesuffix("\n"), ticks, ""))
 
 
 def _written(piece: Piece) -> str:
     if piece.kind == "said":
-        return f"{_closed(piece.text.rstrip())}\n"
+        return f"{_closed(neutral(piece.text).rstrip())}\n"
     if piece.kind == "note":
         return f"*{_inline(piece.text)}*\n"
     return f"**{_inline(piece.label)}**\n\n{fenced(piece.text)}"
@@ -62,7 +65,7 @@ def _written(piece: Piece) -> str:
 
 def _inline(text: str) -> str:
     """A text as one line, with nothing in it that Markdown would act upon."""
-    return re.sub(r"([\\`*_<>\[\]#|])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_<>\[\]#|])", r"\\\1", " ".join(neutral(text).split()))
 
 
 def _closed(text: str) -> str:
