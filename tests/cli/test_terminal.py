@@ -103,3 +103,21 @@ def test_a_value_reaches_a_pipe_before_the_program_ends(
         monkeypatch.setattr(sys, "stdout", piped)
         write("value")
         assert reader.read() == line
+
+
+def test_what_a_model_writes_as_markdown_neither_acts_nor_hides_where_a_link_leads() -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from holdfast.cli.screen import page
+
+    out = StringIO()
+    screen = Console(file=out, force_terminal=True, width=200, color_system="truecolor")
+    signs = "&#x202e;a &rlm;b &ZeroWidthSpace;c &#xE0041;d &#27;[31m \x1b]0;t\x07 **&#x2066;x**"
+    screen.print(page(f"{signs}\n\n[home](http://evil.example/)\n\n`&#x202e;` ![&rlm;](x)\n"))
+    shown = out.getvalue()
+    assert not set(shown) & set("\u202e\u200f\u200b\u2066\U000e0041\x07")
+    assert "\x1b]" not in shown
+    assert "http://evil.example/" in shown
+    assert "<U+202E>a" in shown

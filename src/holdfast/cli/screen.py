@@ -20,6 +20,8 @@ from holdfast.cli.wording import many
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rich.markdown import Markdown
+
     from holdfast.agent.happening import Happening
     from holdfast.agent.permissions import Leave
     from holdfast.agent.tools import Toolbox
@@ -143,11 +145,9 @@ class Screen:
             self._draw(rest)
 
     def _draw(self, text: str) -> None:
-        from rich.markdown import Markdown
-
         busy = self._below.busy
         self.rest()
-        self.console.print(Markdown(neutral(text).strip("\n")))
+        self.console.print(page(text))
         self.console.print()
         if busy:
             self.busy(busy)
@@ -239,3 +239,17 @@ def _split(text: str) -> tuple[str, str]:
         elif not line.strip() and line.endswith("\n") and not fence:
             cut = place
     return text[:cut], text[cut:]
+
+
+def page(text: str) -> Markdown:
+    """What a model wrote as Markdown: its links show where they lead, and entities (`&#x202e;`)
+    become no characters that act or hide."""
+    from rich.markdown import Markdown
+
+    made = Markdown(neutral(text).strip("\n"), hyperlinks=False)
+    waiting = list(made.parsed)
+    while waiting:
+        token = waiting.pop()
+        token.content = neutral(token.content)
+        waiting += token.children or ()
+    return made
