@@ -23,18 +23,46 @@ WORDS = 3
 
 FINISHED: tuple[Stop, ...] = ("end",)
 
-_DRAFT = re.compile(r"<analysis>.*?</analysis>\s*", re.DOTALL | re.IGNORECASE)
-_UNFINISHED = re.compile(r"<analysis>.*", re.DOTALL | re.IGNORECASE)
-"""A draft that was never closed is no answer, whatever stands behind it."""
-_ANSWER = re.compile(r"<(summary|state_snapshot)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(analysis|summary|state_snapshot)>", re.IGNORECASE)
+_BLANKS = re.compile(r"\s*+")
 _WORD = re.compile(r"\w")
 
 
 def answer(text: str) -> str:
-    """What a summariser answered, without the draft before it and the tags around it."""
-    rest = _DRAFT.sub("", text)
-    found = _ANSWER.search(rest)
-    return (found[2] if found else _UNFINISHED.sub("", rest)).strip()
+    """What a summariser answered, without the draft before it and the tags around it.
+
+    A draft that was never closed is no answer, whatever stands behind it. Every tag is looked at
+    once, so that a reply of nothing but tags takes time linear in its length.
+    """
+    rest, unfinished = _without_drafts(text)
+    ends: dict[str, list[int]] = {}
+    tags = list(_TAG.finditer(rest))
+    for tag in reversed(tags):  # the nearest end of each kind is the last in its list
+        if tag[1]:
+            ends.setdefault(tag[2].lower(), []).append(tag.start())
+    for tag in tags:
+        name = tag[2].lower()
+        if tag[1]:
+            ends[name].pop()
+        elif name != "analysis" and ends.get(name):
+            return rest[tag.end() : ends[name][-1]].strip()
+    return (rest if unfinished < 0 else rest[:unfinished]).strip()
+
+
+def _without_drafts(text: str) -> tuple[str, int]:
+    """The text without what stands in `<analysis>`, and where one begins that has no end; -1."""
+    kept: list[str] = []
+    at, begun = 0, -1
+    for tag in _TAG.finditer(text):
+        if tag[2].lower() != "analysis":
+            continue
+        if tag[1] and begun >= 0:
+            kept.append(text[at:begun])
+            at, begun = _BLANKS.match(text, tag.end()).end(), -1  # type: ignore[union-attr]
+        elif not tag[1] and begun < 0:
+            begun = tag.start()
+    before = "".join(kept)
+    return before + text[at:], len(before) + begun - at if begun >= 0 else -1
 
 
 def refusals(
