@@ -99,7 +99,7 @@ class OpenSession(Purse):
         self.cause = "turn"
         """Why its calls are made, as their rows say."""
         self.spawn, self.pause = engine.spawn, engine.pause
-        self.again = self._again
+        self.again, self.kept_policy = self._again, self._kept_policy
 
     @cached_property
     def turns(self) -> Turns:
@@ -240,7 +240,7 @@ class OpenSession(Purse):
         await self._engine.kept_policies.load(self.store, self.id, name)
         return self.catalogue.policy(name)
 
-    async def kept_policy(self, named: str | Policy, *, write: bool = True) -> str:
+    async def _kept_policy(self, named: str | Policy, *, write: bool = True) -> str:
         """The name to know a policy by; one of the user's own is kept by its content."""
         kept = self._engine.kept_policies
         if write:
@@ -253,7 +253,7 @@ class OpenSession(Purse):
         One of the user's own is kept by its content. What an import has brought along comes into
         force by its name, `NAME@sha256:…`.
         """
-        name = await self.kept_policy(name)
+        name = await self._kept_policy(name)
         await self.policy(name)
         marker = await self.append(Switch(policy=name))
         await self._set(Changes(policy=name))
