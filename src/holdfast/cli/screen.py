@@ -93,7 +93,7 @@ class Screen:
 
     def agreed(self, question: str) -> bool:
         """Whether somebody says yes; silence is no."""
-        return self.asked(f"  {question} [y/N, then Enter] ", YES_OR_SILENCE, silence=False)
+        return self.asked(f"  {question} [y/N], then Enter ", YES_OR_SILENCE, silence=False)
 
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""
