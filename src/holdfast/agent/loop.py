@@ -85,6 +85,8 @@ class Agent:
         if not within:
             self.hooks.tell = onlooker
             toolbox.shows = judge.shows
+        self.confirm: Callable[[str], bool] | None = None
+        """Asked before more is sent than fits, where a policy says so."""
         self._stop = stop or threading.Event()
         """Set when somebody has interrupted; only whoever works beside the main thread looks."""
         self._within = within
@@ -141,6 +143,7 @@ class Agent:
             more_tools=self._if_there_is_room(),
             chat_files=self.files.open_files(),
             sources=[self.files, *filter(None, [self.map])],
+            confirm=self.confirm,
             **self.giving,
         )
         if (model := self.giving.get("model")) and model != self.session.info.model:
@@ -288,6 +291,8 @@ class Agent:
             within=self.session.id,
         )  # fmt: skip
         made.allows = lambda call: here(lambda: self.allows(call))
+        if confirm := self.confirm:
+            made.confirm = lambda words: here(lambda: confirm(words))
         return made
 
     @contextmanager

@@ -11,11 +11,12 @@ import click
 
 from holdfast.cli.capping import cap_options
 from holdfast.cli.concealing import conceal_keys
-from holdfast.cli.opening import Opener, resuming
+from holdfast.cli.opening import Opener, reachable, resuming, summarised_by
 from holdfast.cli.options import Asked, common
 from holdfast.cli.terminated import ends_when_told
 
 if TYPE_CHECKING:
+    from holdfast.agent.endpoints import Endpoints
     from holdfast.agent.loop import Agent
     from holdfast.agent.whom import Whom
     from holdfast.engine.doors import BlockingSession, Holdfast
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
               help="A tool it may use without asking; 'shell:git *' for simple commands."
 )  # fmt: skip
 @resuming
+@summarised_by
 @cap_options
 @common
 def chat(
@@ -37,9 +39,11 @@ def chat(
     again: str,
     fork: bool,
     allow: tuple[str, ...],
+    weak_model: str,
     caps: dict[str, float | None],
 ) -> None:
     """Talk to a model in this directory; it may use tools, and nothing said is ever lost."""
+    from holdfast.agent.endpoints import Endpoints
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import led, whom
     from holdfast.errors import Misuse
@@ -48,15 +52,20 @@ def chat(
         raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
     conceal_keys()
     _check_installed()
-    with ends_when_told(terminal=True), closing(Voice()) as voice, asked.open(make=True) as hf:
-        opener = Opener(hf, voice, caps, on_conflict="fork")
+    counts = Endpoints()
+    with (
+        ends_when_told(terminal=True),
+        closing(Voice()) as voice,
+        asked.open(make=True, endpoint=counts) as hf,
+    ):
+        opener = Opener(hf, voice, caps, on_conflict="fork", weak_model=reachable(weak_model))
         resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
 
         def begin() -> BlockingSession:
             return opener.begun(resumed, chosen.model, policy, fork=fork)
 
-        _talk(hf, opener, begin, chosen, allow, loaded=resumed is not None)
+        _talk(hf, opener, begin, chosen, allow, counts, loaded=resumed is not None)
 
 
 def _check_installed() -> None:
@@ -76,6 +85,7 @@ def _talk(
     begin: Callable[[], BlockingSession],
     chosen: Whom,
     allow: tuple[str, ...],
+    counts: Endpoints,
     *,
     loaded: bool,
 ) -> None:
@@ -92,12 +102,14 @@ def _talk(
     for told in (AssumedModel, UnpricedModel):
         warnings.simplefilter("ignore", told)  # the chat says it in its own words
     screen = Screen()
+    counts.tell = screen.warn
 
     def make(session: BlockingSession, provider: Any, model: str) -> Agent:
         made = agent(
             session, provider, model, allow, onlooker=screen.show,
             ask=lambda call: screen.may(call, made.toolbox), hooks=opener.hooks,
         )  # fmt: skip
+        made.confirm = screen.agreed
         return made
 
     talking = closing(Conversation(hf, opener, make, screen))

@@ -42,6 +42,31 @@ def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
     return both
 
 
+def summarised_by(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --summary-model; who it names, or the settings do, is `weak_model`."""
+
+    @click.option("--summary-model", metavar="MODEL", default="",
+                  help="A cheaper model that writes summaries first.")  # fmt: skip
+    @wraps(function)
+    def both(*values: Any, summary_model: str, **rest: Any) -> Any:
+        from holdfast.engine.settings import settings
+
+        named = summary_model.strip() or settings().summary_model
+        return function(*values, weak_model=named, **rest)
+
+    return both
+
+
+def reachable(weak_model: str) -> str:
+    """The model, once it is known that it can be asked; Denied, with what to do, where not."""
+    from holdfast.agent.keys import check_key
+    from holdfast.agent.whom import whom
+
+    if weak_model:
+        check_key(whom(weak_model))
+    return weak_model
+
+
 class Opener:
     """Opens sessions, each with whoever writes summaries and with the user's hooks."""
 
@@ -51,6 +76,7 @@ class Opener:
         voice: Any,
         caps: Mapping[str, float | None],
         on_conflict: OnConflict = "append",
+        weak_model: str = "",
     ) -> None:
         self._hf = hf
         self._voice = voice
@@ -59,6 +85,8 @@ class Opener:
         self.hooks: Hooks | None = None
         """Of the session that was opened last."""
         self._made: set[str] = set()
+        self.weak_model = weak_model
+        """Who writes summaries first, where a policy asks a cheaper model."""
 
     def new(self, model: str, policy: str = "holdfast", directory: str = "") -> BlockingSession:
         """A session that has not begun."""
@@ -66,6 +94,7 @@ class Opener:
         made = self._hf.session(
             model=model, directory=where, policy=policy, summariser=self._voice,
             hooks=[self._watching(where)], on_conflict=self._on_conflict,
+            weak_model=self.weak_model,
         )  # fmt: skip
         self._made.add(made.id)
         return made.capped(**self._caps)
@@ -89,7 +118,11 @@ class Opener:
         found = self._newest(name) if name in (HERE, LAST) else find(self._hf, name)
         hooks = [self._watching(workplace(found))]
         session = self._hf.session(
-            found.id, summariser=self._voice, hooks=hooks, on_conflict=self._on_conflict
+            found.id,
+            summariser=self._voice,
+            hooks=hooks,
+            on_conflict=self._on_conflict,
+            weak_model=self.weak_model,
         )
         return session.capped(**self._caps)
 

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
+    from holdfast.ports import Counter
 
 COUNTABLE = 1_000_000_000
 """More than there is of anything that is counted: a larger number on a command line is a slip."""
@@ -42,7 +43,7 @@ class Asked:
         """What a command needs that is to go on with the same store."""
         return f" --store {shlex.quote(self.store)}" if self.store else ""
 
-    def open(self, *, make: bool = False) -> Holdfast:
+    def open(self, *, make: bool = False, endpoint: Counter | None = None) -> Holdfast:
         """Open the store. The default one is empty where it is absent; `make` brings any about."""
         from holdfast.engine import doors
         from holdfast.engine.settings import default_store
@@ -50,7 +51,7 @@ class Asked:
         absent = not make and missing(self.url)
         if absent and self.url != str(default_store()):
             self.refuse_absent()
-        return doors.open("memory:" if absent else self.store)
+        return doors.open("memory:" if absent else self.store, endpoint=endpoint)
 
     def refuse_absent(self) -> None:
         """Say so where there is no store."""

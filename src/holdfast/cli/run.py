@@ -15,7 +15,7 @@ import click
 
 from holdfast.cli.capping import cap_options
 from holdfast.cli.concealing import conceal_keys
-from holdfast.cli.opening import Opener, loaded, resuming
+from holdfast.cli.opening import Opener, loaded, reachable, resuming, summarised_by
 from holdfast.cli.options import Asked, common
 from holdfast.cli.telling import Told, unbegun
 from holdfast.cli.terminated import ends_when_told
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--stream-json", is_flag=True, help="One JSON value for everything that happens.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while it works; errors are said.")
 @resuming
+@summarised_by
 @cap_options
 @common
 def run(
@@ -47,9 +48,11 @@ def run(
     allow: tuple[str, ...],
     stream_json: bool,
     quiet: bool,
+    weak_model: str,
     caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
+    from holdfast.agent.endpoints import Endpoints
     from holdfast.agent.keys import check_key
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import led, whom
@@ -58,8 +61,14 @@ def run(
     conceal_keys()
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = Progress(quiet=quiet or as_json)
-    with ends_when_told(), closing(Voice()) as voice, asked.open(make=True) as hf:
-        opener = Opener(hf, voice, caps)
+    counts = Endpoints()
+    counts.tell = lambda words: progress.line(words, "dim", whole=True)
+    with (
+        ends_when_told(),
+        closing(Voice()) as voice,
+        asked.open(make=True, endpoint=counts) as hf,
+    ):
+        opener = Opener(hf, voice, caps, weak_model=reachable(weak_model))
         resumed = opener.again(again) if again else None
         with unbegun(as_json=as_json):
             chosen = whom(model or (led(resumed) if resumed else ""))

@@ -137,6 +137,27 @@ def _cost_of_subtasks(talk: Conversation) -> None:
         talk.screen.say(f"  besides, {many(len(ids), 'subtask')}: ${spent / 1e9:.4f}")
 
 
+def _weak_model(talk: Conversation, rest: str) -> None:
+    from holdfast.cli.opening import reachable
+
+    if not rest:
+        now = talk.opener.weak_model
+        talk.screen.say(
+            now or "no cheaper model is named; /weak-model NAME has one write summaries"
+        )
+        return
+    talk.opener.weak_model = "" if rest == "off" else reachable(rest)
+    talk.agent.session.set_weak_model(talk.opener.weak_model)
+    if rest == "off":
+        talk.screen.say("the model itself writes its summaries from here on")
+        return
+    rule = talk.agent.session.catalogue.policy(talk.agent.session.info.policy)
+    asks = [one.models for one in (rule.compact, rule.summarise) if one]
+    first = any("weak" in models for models in asks)
+    told = f"summaries are written by {rest} first" if first else f"{rule.name} asks no such model"
+    talk.screen.say(told)
+
+
 def _policy(talk: Conversation, rest: str) -> None:
     if not rest:
         from holdfast.engine.plugins import policies
@@ -243,6 +264,7 @@ SLASH: dict[str, Slash] = {
     "redo": Slash("do the compaction again that was taken back", _redo),
     "cost": Slash("what it has cost so far", _cost),
     "model": Slash("whom to talk to; without a name, who there is", choose),
+    "weak-model": Slash("who writes summaries first; off for nobody else", _weak_model),
     "policy": Slash("how the context is managed", _policy),
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
     "unpin": Slash("let something go that was pinned", _unpin),

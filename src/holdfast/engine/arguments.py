@@ -121,6 +121,7 @@ KINDS: Mapping[str, Kind | None] = {
     "Reading | None": Kind("a function", _none_or(callable)),
     "Hear | None": Kind("a function", _none_or(callable)),
     "Callable[[Delta], None] | None": Kind("a function", _none_or(callable)),
+    "Callable[[str], bool] | None": Kind("a function", _none_or(callable)),
     "Provider": Kind("a provider", _has("begin", "format", "name")),
     "Counter | None": Kind("a counter", _none_or(_has("count", "tier"))),
     "Telemetry | None": Kind("something with tell(event)", _none_or(_has("tell"))),

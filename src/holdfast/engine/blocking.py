@@ -221,11 +221,19 @@ class BlockingSession:
         provider: Provider,
         hear: Hear | None = None,
         options: dict[str, Any] | None = None,
+        confirm: Callable[[str], bool] | None = None,
         **given: Unpack[Asking],
     ) -> ReplyEntry:
-        """Prepare the window, send it to a provider, and append what comes back as it streams."""
+        """Prepare the window, send it to a provider, and append what comes back as it streams.
+
+        `confirm` is asked where a policy has the user asked before more is sent than fits.
+        """
         _check_blocks(hear)
-        return drive(self._inner.speak(provider, hear, options, **given))
+        return drive(self._inner.speak(provider, hear, options, confirm, **given))
+
+    def set_weak_model(self, model: str) -> None:
+        """Have another model write summaries first; empty for none. It holds while this is open."""
+        self._inner.set_weak_model(model)
 
     def reply(
         self,

@@ -92,6 +92,15 @@ class Counting:
         """The model of the newest turn; empty where there was none."""
         return next((call.model for call in self._calls if call.cause == "turn"), "")
 
+    @property
+    def _endpoint(self) -> Counter | None:
+        """What counts for this model's provider, where there is one that answers."""
+        endpoint, provider = self._session.endpoint, self._profile.provider
+        serves = getattr(endpoint, "serves", None)
+        if serves is not None:
+            return endpoint if serves(provider) else None
+        return endpoint if endpoint and endpoint.name == provider else None
+
     def hopeful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens, as much as may turn out to fit after all."""
         hope = HOPE if self._profile.tokenizer else 1 + BOUND
@@ -99,7 +108,7 @@ class Counting:
 
     def careful(self, budget: Budget) -> Budget:
         """The budget in estimated tokens: what will fit, if need be at the worst."""
-        if self._profile.tokenizer or self._session.endpoint:
+        if self._profile.tokenizer or self._endpoint:
             return tuned(budget, 1 / self.ratio)
         worst = (budget.room + budget.margin - SLACK) / max(budget.room, 1) / (1 + BOUND)
         return tuned(budget, min(worst, 1.0) / self.ratio)
@@ -188,8 +197,8 @@ class Counting:
         return await self._asked(window)
 
     async def _asked(self, window: Window) -> Count | None:
-        endpoint, format = self._session.endpoint, FORMATS.get(self._profile.provider)
-        if endpoint is None or format is None or endpoint.name != self._profile.provider:
+        endpoint, format = self._endpoint, FORMATS.get(self._profile.provider)
+        if endpoint is None or format is None:
             return None
         options = Options(max_tokens=max(window.budget.output, 1))
         request = codec(format).encode(window, self._profile, options)

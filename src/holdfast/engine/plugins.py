@@ -143,9 +143,17 @@ def count_stream(chunks: Iterable[str], vocabulary: str) -> Count:
     return cast(Count, _load("holdfast.counters.exact:count_stream")(chunks, vocabulary))
 
 
-def endpoint(provider: str, model: str = "", *, key: str = "", url: str = "") -> Counter:
-    """What counts for a provider by asking it; key and address are those its SDK would use."""
-    transport = _load(TRANSPORT)(provider, key=key, url=url, plain=settings().providers.plain_http)
+def endpoint(
+    provider: str, model: str = "", *, key: str = "", url: str = "", seconds: float = 0.0
+) -> Counter:
+    """What counts for a provider by asking it; key and address are those its SDK would use.
+
+    `seconds` is how long an answer may take; as long as the transport waits unless told.
+    """
+    patience = {"seconds": seconds} if seconds else {}
+    transport = _load(TRANSPORT)(
+        provider, key=key, url=url, plain=settings().providers.plain_http, **patience
+    )
     return cast(Counter, _load("holdfast.counters.provider:ProviderCounter")(transport, model))
 
 

@@ -168,10 +168,18 @@ class OpenSession(Purse):
         provider: Provider,
         hear: Hear | None = None,
         options: dict[str, Any] | None = None,
+        confirm: Callable[[str], bool] | None = None,
         **given: Unpack[Asking],
     ) -> ReplyEntry:
-        """Prepare the window, send it to a provider, and append what comes back as it streams."""
-        return await speaking.speak(self, provider, hear, options, **given)
+        """Prepare the window, send it to a provider, and append what comes back as it streams.
+
+        `confirm` is asked where a policy has the user asked before more is sent than fits.
+        """
+        return await speaking.speak(self, provider, hear, options, confirm, **given)
+
+    def set_weak_model(self, model: str) -> None:
+        """Have another model write summaries first; empty for none. It holds while this is open."""
+        self.upkeep = replace(self.upkeep, weak_model=model)
 
     async def refused(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""

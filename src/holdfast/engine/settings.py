@@ -52,6 +52,8 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     store: str
     """Where the log is kept: a path, or a URL such as sqlite:///log.db."""
+    summary_model: str = ""
+    """A cheaper model that writes summaries first, where a policy asks one."""
     secrets: tuple[str, ...] = ()
     """Values that are replaced wherever they turn up in what is appended."""
     caps: Caps = Caps()
@@ -71,6 +73,8 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
     return Settings(
         store=chosen,
         secrets=secrets,
+        summary_model=env.get("HOLDFAST_SUMMARY_MODEL", "").strip()
+        or told.get("summary_model", ""),
         caps=told.get("caps", Caps()),
         status=told.get("status", StatusLine()),
         providers=_providers(told.get("providers", Providers()), env),

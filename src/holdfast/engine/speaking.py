@@ -17,7 +17,7 @@ from holdfast.engine import caps
 from holdfast.engine.masking import Hear, Masked, heard, nobody
 from holdfast.engine.plugins import codec
 from holdfast.engine.telling import Calling
-from holdfast.errors import Overflow, ProviderError, Rejected, Throttled, Unreachable
+from holdfast.errors import OverBudget, Overflow, ProviderError, Rejected, Throttled, Unreachable
 from holdfast.model.log import ReplyEntry
 from holdfast.model.reply import Delta, Reply, Stop
 
@@ -31,18 +31,22 @@ TRIES = 5
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 
+Confirm = Callable[[str], bool]
+"""Asked before more is sent than fits: whether to send it all the same."""
+
 
 async def speak(
     session: OpenSession,
     provider: Provider,
     hear: Hear | None = None,
     options: dict[str, Any] | None = None,
+    confirm: Confirm | None = None,
     **asking: Unpack[Asking],
 ) -> ReplyEntry:
     """Prepare the window, send it, and append what comes back."""
-    entry, stop = await _answered(session, provider, hear, options or {}, asking)
+    entry, stop = await _answered(session, provider, hear, options or {}, confirm, asking)
     if stop == "compaction":
-        entry, stop = await _answered(session, provider, hear, options or {}, asking)
+        entry, stop = await _answered(session, provider, hear, options or {}, confirm, asking)
     return entry
 
 
@@ -51,9 +55,11 @@ async def _answered(
     provider: Provider,
     hear: Hear | None,
     options: dict[str, Any],
+    confirm: Confirm | None,
     asking: Asking,
 ) -> tuple[ReplyEntry, Stop]:
     window = await session.window(**asking)
+    _confirmed(window, confirm)
     try:
         return await _held(session, provider, window, hear, options)
     except (Overflow, Rejected) as refusal:
@@ -61,6 +67,17 @@ async def _answered(
             raise
     window = await session.window(**asking)
     return await _held(session, provider, window, hear, options)
+
+
+def _confirmed(window: PreparedWindow, confirm: Confirm | None) -> None:
+    """OverBudget where a policy asks before such a window is sent, and nobody agrees."""
+    for question in window.window.asks:
+        if confirm is None or not confirm(question):
+            raise OverBudget(
+                f"nothing was sent: {question.partition(' Send it')[0]} Take something out, use a "
+                f"model with a larger window, or a policy other than {window.policy_name}, which "
+                "asks before it sends so much"
+            )
 
 
 async def _held(
