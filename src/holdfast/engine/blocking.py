@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from inspect import iscoroutinefunction
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack

@@ -10,6 +10,7 @@ Rule 4: a reply that is nothing but the provider's own compaction is gone on fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.caps import dearest
