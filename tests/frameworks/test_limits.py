@@ -43,7 +43,7 @@ def langchain(server: StrictServer, s: Any) -> Framework:
 
     made: dict[str, Any] = {"model": CLAUDE, "api_key": "any", "max_tokens": LIMIT}
     model = ChatAnthropic(base_url=server.url("anthropic"), max_retries=0, **made)
-    agent = create_agent(model, [], middleware=[HoldfastMiddleware(s)])
+    agent: Any = create_agent(model, [], middleware=[HoldfastMiddleware(s)])
     return (
         lambda text: asyncio.to_thread(agent.invoke, {"messages": [("user", text)]}),
         nothing,

@@ -56,6 +56,9 @@ Placed = tuple[int, ToolCall]
 class Agent:
     """An agent that works in one directory, with one session and one provider."""
 
+    confirm: Callable[[str], bool] | None = None
+    """Asked before more is sent than fits, where a policy says so."""
+
     def __init__(
         self,
         session: BlockingSession,
@@ -85,8 +88,6 @@ class Agent:
         if not within:
             self.hooks.tell = onlooker
             toolbox.shows = judge.shows
-        self.confirm: Callable[[str], bool] | None = None
-        """Asked before more is sent than fits, where a policy says so."""
         self._stop = stop or threading.Event()
         """Set when somebody has interrupted; only whoever works beside the main thread looks."""
         self._within = within

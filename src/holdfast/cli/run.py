@@ -21,7 +21,8 @@ from holdfast.cli.telling import Told, unbegun
 from holdfast.cli.terminated import ends_when_told
 
 if TYPE_CHECKING:
-    from holdfast.engine.doors import BlockingSession
+    from holdfast.cli.progress import Progress
+    from holdfast.engine.doors import BlockingSession, Holdfast
     from holdfast.model.log import Entry
 
 
@@ -52,7 +53,6 @@ def run(
     caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
-    from holdfast.agent.endpoints import Endpoints
     from holdfast.agent.keys import check_key
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import led, whom
@@ -61,13 +61,7 @@ def run(
     conceal_keys()
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = Progress(quiet=quiet or as_json)
-    counts = Endpoints()
-    counts.tell = lambda words: progress.line(words, "dim", whole=True)
-    with (
-        ends_when_told(),
-        closing(Voice()) as voice,
-        asked.open(make=True, endpoint=counts) as hf,
-    ):
+    with ends_when_told(), closing(Voice()) as voice, _store(asked, progress) as hf:
         opener = Opener(hf, voice, caps, weak_model=reachable(weak_model))
         resumed = opener.again(again) if again else None
         with unbegun(as_json=as_json):
@@ -83,6 +77,15 @@ def run(
                 told.loaded(loaded(session, chosen.model))
             with told.ending():
                 told.done(_last(opener, session, provider, chosen.model, allow, told, text))
+
+
+def _store(asked: Asked, progress: Progress) -> Holdfast:
+    """The store, and what counts for providers; it says where one of them cannot."""
+    from holdfast.agent.endpoints import Endpoints
+
+    counts = Endpoints()
+    counts.tell = lambda words: progress.line(words, "dim", whole=True)
+    return asked.open(make=True, endpoint=counts)
 
 
 def _last(
