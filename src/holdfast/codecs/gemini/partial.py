@@ -19,15 +19,23 @@ class Arguments:
 
     def __init__(self) -> None:
         self._values: dict[Path, Any] = {}
+        self._texts: dict[Path, list[str]] = {}
+        """The pieces of each text; joined once, since joining at each takes quadratic time."""
 
     def add(self, piece: dict[str, Any]) -> None:
         """One piece: text goes on where text already is, any other value takes the place."""
         path = _path(str(piece.get("jsonPath", "")))
         if not 0 < len(path) <= DEEPEST:
             return
-        before, value = self._values.get(path), _value(piece)
-        goes_on = isinstance(before, str) and isinstance(value, str)
-        self._values[path] = f"{before}{value}" if goes_on else value
+        value = _value(piece)
+        if not isinstance(value, str):
+            self._texts.pop(path, None)
+        elif path in self._texts:
+            self._texts[path].append(value)
+            return
+        else:
+            self._texts[path] = [value]
+        self._values[path] = value
 
     @property
     def text(self) -> str:
@@ -38,7 +46,7 @@ class Arguments:
             for step in path[:-1]:
                 inner = place.get(step)
                 place[step] = place = cast("Tree", inner) if isinstance(inner, dict) else {}
-            place[path[-1]] = value
+            place[path[-1]] = "".join(self._texts[path]) if path in self._texts else value
         return msgspec.json.encode(_shaped(root, list_too=False)).decode()
 
 
