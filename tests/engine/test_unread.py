@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from holdfast.core.boundary import unread_from
 from holdfast.core.clear import _thoughts_until
+from holdfast.core.count import weigh
 from holdfast.core.extract import INDEX
 from holdfast.core.handles import has_handle
 from holdfast.core.server import edits
@@ -18,7 +19,7 @@ from holdfast.engine.doors import BlockingSession
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse, OverBudget
 from holdfast.model.log import Clear, Entry, Summary
-from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult
+from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, opaque
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block
 from holdfast.policies import names, policy
@@ -331,3 +332,20 @@ def test_our_own_handles_are_never_names_of_a_session() -> None:
             assert not has_handle(listed)
             assert not has_handle(one.ledger)
         assert not any(map(has_handle, s.ledger().identifiers))
+
+
+def test_the_environment_is_told_as_elements_from_the_start() -> None:
+    with engine(32_768) as hf:
+        s = hf.session(model="gpt-5.5", policy="codex")
+        s.user("go on")
+        (block,) = s.window(context={"cwd": "/w", "shell": "a <b>"}).window.section("context")
+        (part,) = block.parts
+        assert isinstance(part, Text)
+        assert part.text == (
+            "<environment_context>\n  <cwd>/w</cwd>\n  <shell>a <b></shell>\n</environment_context>"
+        )
+
+
+def test_a_ghost_snapshot_weighs_nothing() -> None:
+    assert weigh(opaque("openai", "ghost_snapshot", b"x" * 4_000)) == 0
+    assert weigh(opaque("openai", "reasoning", b"x" * 4_000)) == 1_000

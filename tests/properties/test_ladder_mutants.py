@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.core import assemble, summarise
+from holdfast.core import assemble, situation, summarise
 from holdfast.engine import drafting, summaries
 from holdfast.engine.asking import Guard
 from holdfast.engine.shedding import Shedding
@@ -102,6 +102,10 @@ MUTANTS: dict[str, tuple[Change, str]] = {
     "1: cuts anywhere": (_put(summarise, "boundaries", _everywhere), "parted"),
     "1: thoughts are trimmed": (_put(assemble._Sections, "_entry", _unsealed), "part in known"),
     "2: what was asked is covered": (_put(summarise, "_kept", _unkept), "just asked"),
+    "2: what is new is covered": (
+        _put(situation, "unread_from", lambda _: lambda messages: len(messages)),
+        "is hidden",
+    ),
     "2: nothing is shed": (_put(Shedding, "marker", _async(None)), "would fit"),
     "3: a question may fill the window": (
         _put(summaries, "room_for", lambda _: lambda profile, most: profile.window * 2),

@@ -47,11 +47,22 @@ def show(found: dict[tuple[str, int], Outcome]) -> None:
     console = Console()
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
     table.add_column("policy", no_wrap=True)
-    heads = ("window", "made", "refused", "summaries", "covered\nrequests", "retained", "wrong")
+    heads = (
+        "window",
+        "made",
+        "refused",
+        "summaries",
+        "covered\nrequests",
+        "retained",
+        "hidden",
+        "handles",
+        "wrong",
+    )
     for name in heads:
         table.add_column(name, justify="right", no_wrap=True)
     for (policy, window), one in sorted(found.items()):
         numbers = (window, one.windows, one.refused, one.compactions, one.requests, one.retained)
+        numbers = (*numbers, one.hidden, one.own)
         table.add_row(policy, *(f"{number:,}" for number in numbers), f"{len(one.wrong)}")
     console.print(table)
     for what in [what for one in found.values() for what in one.wrong][:20]:

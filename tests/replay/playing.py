@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.replay import READERS
-from holdfast.core.boundary import is_request
+from holdfast.core.boundary import is_request, unread_from
+from holdfast.core.extract import INDEX
+from holdfast.core.handles import has_handle
+from holdfast.core.truncate import all_shown, cap
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, OverBudget, Refused
 from holdfast.model.log import Entry, Summary
-from holdfast.model.message import Message
+from holdfast.model.message import Message, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.span import within
 from holdfast.policies import policy as policy_of
@@ -57,10 +60,23 @@ class Outcome:
     retained: int = 0
     """of which so many stand in the window, and the rest can be recalled."""
     files: int = 0
+    hidden: int = 0
+    """Results that no reply has come to, and a window did not show."""
+    own: int = 0
+    """Lines of names with a handle of ours in them."""
     wrong: list[str] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
-        for name in ("windows", "compactions", "refused", "requests", "retained", "files"):
+        for name in (
+            "windows",
+            "compactions",
+            "refused",
+            "requests",
+            "retained",
+            "files",
+            "hidden",
+            "own",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.wrong += other.wrong
 
@@ -123,6 +139,8 @@ class Replay:
             return
         self.outcome.windows += 1
         self.check_window(made)
+        if self.policy.keeps_unread:
+            self.check_unread(made)
 
     def check_window(self, made: PreparedWindow) -> None:
         """Valid in every format, and within the room."""
@@ -142,11 +160,42 @@ class Replay:
             self.outcome.wrong += self.voice.broken
             self.voice.broken = []
 
+    def check_unread(self, made: PreparedWindow) -> None:
+        """Law 2: each result that has arrived since the last reply is shown, up to its cap."""
+        view = self.s.view()
+        said = [one for one in self.s.entries() if one.is_message]
+        bodies = [one.body for one in said if isinstance(one.body, Message)]
+        fresh = all_shown(said[unread_from(bodies) :], cap(self.policy, made.profile))
+        shown = {
+            part.call: part.output
+            for block in made.blocks
+            for part in block.parts
+            if isinstance(part, ToolResult)
+        }
+        for entry in fresh:
+            for part in entry.body.parts if isinstance(entry.body, Message) else ():
+                if isinstance(part, ToolResult) and shown.get(part.call) != part.output:
+                    self.outcome.hidden += 1
+                    self.outcome.wrong.append(
+                        f"the result at #{entry.seq} of {view.last} is hidden"
+                    )
+
+    def check_names(self, summaries: list[Entry]) -> None:
+        """None of our own handles is listed among the names of a session."""
+        for one in summaries:
+            if isinstance(one.body, Summary):
+                told = "\n".join((one.body.text, one.body.expand))
+                lines = told.partition(INDEX)[2].splitlines()
+                own = [line for line in lines if has_handle(line)]
+                self.outcome.own += len(own)
+                self.outcome.wrong += [f"a handle among the names: {line[:80]}" for line in own]
+
     def check_requests(self) -> None:
         """What the user said and a summary covers stands in the window, or can be recalled."""
         standing = self.s.view().folded
         log = list(self.s.entries())
         summaries = [e for e in log if isinstance(e.body, Summary) and e.seq in standing.summaries]
+        self.check_names(log)
         self.outcome.compactions += sum(isinstance(e.body, Summary) for e in log)
         beside = "\n".join(
             text

@@ -22,7 +22,7 @@ from holdfast.core.count import MESSAGE, WEIGHED, media_of, weigh
 from holdfast.core.estimate import recurring
 from holdfast.core.recall import note
 from holdfast.core.repair import is_picture
-from holdfast.core.scaffold import around, escape, wrap
+from holdfast.core.scaffold import ENVIRONMENT, around, elements, environment, escape, wrap
 from holdfast.core.transcript import told
 from holdfast.core.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
@@ -128,9 +128,15 @@ class _Sections:
 
     def _text(self, place: Place) -> list[Block]:
         content = self._around.sections.get(place.section, "")
-        return (
-            [_said(place, content, f"source {place.section}", "stable section")] if content else []
-        )
+        if not content:
+            return []
+        block = _said(place, content, f"source {place.section}", "stable section")
+        told = elements(content) if place.tag == ENVIRONMENT else {}
+        if not told:
+            return [block]
+        text = environment(told)
+        parts = (Text(text, scaffold=ENVIRONMENT),)
+        return [replace(block, parts=parts, tokens=recurring(text) + MESSAGE)]
 
     def system(self, place: Place) -> list[Block]:
         content = self._around.system

@@ -39,6 +39,9 @@ ANY_PAGE: Final = 3_000
 SEALED_BYTES_PER_TOKEN = 4
 """Signatures and encrypted text: base64 that its owner counts by length."""
 
+NEVER_SENT = frozenset({"ghost_snapshot"})
+"""What a program keeps among what was said and no provider is ever sent."""
+
 MESSAGE = 4
 """The frame of a message around its parts."""
 
@@ -120,7 +123,7 @@ def media_of(part: Part) -> tuple[Media, ...]:
 def sealed(part: Part) -> int:
     """How many bytes of a part only its owner can read."""
     if isinstance(part, Opaque):
-        return len(part.data)
+        return 0 if part.type in NEVER_SENT else len(part.data)
     seal: Seal | None = getattr(part, "seal", None)
     if seal is None or not (seal.sent or isinstance(part, Reasoning)):
         return 0  # a framework keeps a message whole beside its words; of a thought only the rest

@@ -122,6 +122,18 @@ def _quoted(value: str) -> str:
     return escape(value).replace('"', "&quot;").replace("\n", " ")
 
 
+ENVIRONMENT = "environment_context"
+
+_VALUE = re.compile(r"([A-Za-z_][\w.-]*): (.*)")
+
+
+def elements(text: str) -> dict[str, str]:
+    """The values of a text that is nothing but `key: value`, one a line; none of any other."""
+    lines = [_VALUE.fullmatch(line) for line in text.splitlines() if line]
+    told = {found[1]: found[2] for found in lines if found}
+    return told if len(told) == len(lines) else {}
+
+
 def environment(values: dict[str, str]) -> str:
     """The environment as Codex writes it: one element a value, in the order given."""
     lines = "\n".join(f"  <{key}>{escape(value)}</{key}>" for key, value in values.items())
