@@ -13,6 +13,7 @@ from typing import NamedTuple
 from bench.replay import READERS
 from holdfast.core.boundary import is_request, unread_from
 from holdfast.core.extract import INDEX
+from holdfast.core.extract.index import read
 from holdfast.core.handles import has_handle
 from holdfast.core.truncate import all_shown, cap
 from holdfast.engine.doors import BlockingSession
@@ -185,7 +186,7 @@ class Replay:
         for one in summaries:
             if isinstance(one.body, Summary):
                 told = "\n".join((one.body.text, one.body.expand))
-                lines = told.partition(INDEX)[2].splitlines()
+                lines = filter(read, told.partition(INDEX)[2].splitlines())
                 own = [line for line in lines if has_handle(line)]
                 self.outcome.own += len(own)
                 self.outcome.wrong += [f"a handle among the names: {line[:80]}" for line in own]
