@@ -19,6 +19,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,9 @@ from tests.mutants.grafting import functions, graft
 HEAVY = ("pytest", "hypothesis", "hypothesis.stateful", "msgspec", "apsw", "click.testing",
          "rich.console", "rich.table", "httpx2", "tiktoken", "asyncio", "sqlite3", "anthropic",
          "openai", "google.genai", "prompt_toolkit", "numpy")  # fmt: skip
-QUIETLY = ("-x", "-q", "-p", "no:cacheprovider", "--basetemp=.tests")
+QUIETLY = ["-x", "-q", "-p", "no:cacheprovider", "--basetemp=.tests"]
+if find_spec("pytest_timeout"):
+    QUIETLY += ["-p", "pytest_timeout", "--timeout=0"]  # the limits here are others
 
 PROCESSOR, CLOCK = 20.0, 60.0
 """Seconds granted beyond what the tests took when they were collected."""
