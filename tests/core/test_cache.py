@@ -162,3 +162,40 @@ def test_without_prices_the_usual_ratio_decides() -> None:
     few, many = (decide(change, Profile(name="m"), turns=t, cold=False) for t in (3, 4))
     assert (few.rewritten, few.saved) == (10_000, 30_000)
     assert (few.pays, many.pays) == (False, True)  # 10 000 × 1.15 against 30 000 × 0.1 a turn
+
+
+DEAR = Price(input=10_000, output=50_000, cache_read=1_000, cache_write=12_500)
+"""In thousandths of a billionth a token, so that sums can be worked out by hand."""
+CHANGE = Change(prompt=100_000, before=20_000, saved=30_000, written=2_000, asked=40_000, prose=500)
+
+
+def worked_out(cold: bool = False, **price: int) -> tuple[int, int, int, int]:
+    profile = Profile(name="m", prices=(replace(DEAR, **price),))
+    made = decide(CHANGE, profile, turns=7, cold=cold)
+    return made.saved, made.rewritten, made.gain * MILLION, made.price * MILLION
+
+
+def test_what_it_saves_and_what_it_costs_in_numbers() -> None:
+    """28,000 leave for 7 turns; 50,000 behind it and 2,000 of a summary are written anew."""
+    saved, fresh = 30_000 - 2_000, 50_000 + 2_000
+    asked = 40_000 * 10_000 + 500 * 50_000
+    warm = (saved * 1_000 * 7, fresh * (12_500 - 1_000) + asked)
+    assert worked_out() == (saved, fresh, *(n // MILLION * MILLION for n in warm))
+    cold = (saved * 1_000 * 7 + saved * (12_500 - 1_000), asked)
+    assert worked_out(cold=True) == (saved, 0, *(n // MILLION * MILLION for n in cold))
+    free = (saved * 1_000 * 7, fresh * (10_000 - 1_000) + asked)  # writing costs as fresh input
+    assert worked_out(cache_write=0) == (saved, fresh, *(n // MILLION * MILLION for n in free))
+    never = (saved * 10_000 * 7, asked)
+    assert worked_out(cache_read=0) == (saved, fresh, *(n // MILLION * MILLION for n in never))
+    assert worked_out(cache_read=10_000)[2:] == worked_out(cache_read=0)[2:]
+
+
+def test_whoever_is_asked_is_paid_at_its_own_price() -> None:
+    profile = Profile(name="m", prices=(DEAR,))
+    cheap = Profile(name="w", prices=(Price(input=100, output=500, cache_read=1, cache_write=1),))
+    made = decide(CHANGE, profile, turns=7, cold=True, asking=cheap)
+    assert made.price == (40_000 * 100 + 500 * 500) // MILLION
+    unpriced = decide(CHANGE, profile, turns=7, cold=True, asking=Profile(name="x"))
+    assert unpriced.price == (40_000 * 10_000 + 500 * 50_000) // MILLION
+    nobody = decide(replace(CHANGE, asked=0), profile, turns=7, cold=True, asking=cheap)
+    assert nobody.price == 0
