@@ -26,6 +26,14 @@ MODEL = "claude-sonnet-4-6"
 SUMMARY = "They work on the login handler. What was asked so far is done, and nothing is open. "
 
 
+LINE = "\n\n[All that this summary covers is kept word for word: recall "
+
+
+def prose(text: str) -> str:
+    """What a summary says, without the line that says how to bring back what it covers."""
+    return text.partition(LINE)[0]
+
+
 class Clock:
     """A clock that is set by hand."""
 

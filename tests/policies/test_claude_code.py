@@ -13,7 +13,7 @@ from holdfast.model.log import Clear, Notes, Summary
 from holdfast.model.message import Text, ToolResult, assistant
 from holdfast.policies import policy
 from tests.policies.oracle import claude_clears, requests, unread_of
-from tests.policies.playing import SUMMARY, Play, Voice, record, requested
+from tests.policies.playing import SUMMARY, Play, Voice, prose, record, requested
 from tests.policies.story import Said, told
 
 STORY = told()
@@ -189,7 +189,7 @@ def test_it_asks_for_nine_sections_behind_an_analysis_that_is_thrown_away() -> N
     assert isinstance(summary.parts[0], Text)
     text = summary.parts[0].text
     assert text.startswith("This conversation is carried on from an earlier one")
-    assert text.endswith("The parser is done and its test waits.")
+    assert prose(text).endswith("The parser is done and its test waits.")
     assert "first this" not in json.dumps(made.request("anthropic"))
 
 

@@ -8,7 +8,7 @@ from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Text, ToolResult, assistant, opaque
 from holdfast.policies import policy
 from tests.policies.oracle import Kept, bytes_4, codex_keeps, requests, unread_of
-from tests.policies.playing import SUMMARY, Play, Voice, record, requested, shown
+from tests.policies.playing import SUMMARY, Play, Voice, prose, record, requested, shown
 from tests.policies.story import Said, told
 
 STORY = told()
@@ -117,7 +117,7 @@ def test_the_question_stands_behind_the_conversation_and_the_answer_before_what_
     assert summary.role == "user"
     assert isinstance(summary.parts[0], Text)
     assert summary.parts[0].text.startswith("Another model worked on this task before")
-    assert summary.parts[0].text.endswith(f"{SUMMARY}[summary 1]".strip())
+    assert prose(summary.parts[0].text).endswith(f"{SUMMARY}[summary 1]".strip())
 
 
 @pytest.mark.parametrize("name", POLICIES)
