@@ -20,7 +20,7 @@ from holdfast.engine.doors import BlockingSession
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, OverBudget, Refused
 from holdfast.model.log import Entry, Summary
-from holdfast.model.message import Message, ToolResult
+from holdfast.model.message import Message, Text, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.span import within
 from holdfast.policies import policy as policy_of
@@ -173,9 +173,12 @@ class Replay:
             for part in block.parts
             if isinstance(part, ToolResult)
         }
+        texts = "\n".join(p.text for b in made.blocks for p in b.parts if isinstance(p, Text))
         for entry in fresh:
             for part in entry.body.parts if isinstance(entry.body, Message) else ():
-                if isinstance(part, ToolResult) and shown.get(part.call) != part.output:
+                if not isinstance(part, ToolResult) or part.output in texts:
+                    continue  # one without a call is told as text
+                if shown.get(part.call) != part.output:
                     self.outcome.hidden += 1
                     self.outcome.wrong.append(
                         f"the result at #{entry.seq} of {view.last} is hidden"
