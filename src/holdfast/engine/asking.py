@@ -37,6 +37,9 @@ CAUSES = frozenset({"summary", "verify", "notes"})
 SUMMARIES = frozenset({"summary", "verify"})
 """What bounds a summary: notes that cost much or fail must not leave it without a model."""
 
+SAID = 16
+"""An answer beside calls has so many tokens: the calls are not made, the words are what counts."""
+
 FREE = 20_000_000
 """What maintenance may cost whatever the session has cost: two cents."""
 
@@ -254,7 +257,8 @@ async def _heard(
             refused=isinstance(error, Refused),
         )
     calls = reply.stop == "tools"
-    stop: Stop = "end" if calls else reply.stop  # words were asked for, so calls are not made
+    answered = estimate(reply.message.text) >= SAID  # fewer words only lead up to the calls
+    stop: Stop = "end" if calls and answered else reply.stop
     heard = Answer(text=reply.message.text, stop=stop, called=calls)
     done = stop == "end" and (sound is None or sound(heard))
     return replace(heard, cost=await _record(session, question, started, reply, done=done))
