@@ -57,7 +57,8 @@ def test_what_was_started_ends_whatever_goes_wrong(
 def test_what_left_the_session_of_a_command_ends_with_it_and_only_if_it_is_ended(
     tmp_path: Path,
 ) -> None:
-    away = "setsid sh -c 'echo $$ > new; mv new pid; exec sleep 60' & while ! test -e pid; do :; done; "
+    away = "setsid sh -c 'echo $$ > new; mv new pid; exec sleep 60' & "
+    away += "while ! test -e pid; do :; done; "
     assert ran(f"{away} sleep 60", str(tmp_path), 5).status is None
     assert gone(int((tmp_path / "pid").read_text()))
     (tmp_path / "pid").unlink()

@@ -90,7 +90,7 @@ ORDER = ("deny", "ask", "allow")
     ],
 )  # fmt: skip
 def test_deny_beats_ask_beats_allow(rules: str, verdict: str) -> None:
-    made = Permissions(**dict.fromkeys(rules.split(), ("shell:git *",)))
+    made = Permissions(**dict.fromkeys(rules.split(), ("shell:git *",)))  # type: ignore[arg-type]
     assert made.verdict("shell", {"command": "git push"}) == verdict
 
 

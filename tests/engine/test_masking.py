@@ -66,5 +66,5 @@ def test_where_there_is_no_key_every_piece_is_told_as_it_is() -> None:
     masked = Masked(seen.append, ())
     pieces = [Delta(text="sk-"), Delta(text=KEY), Delta(input="sk-", index=1)]
     for piece in pieces:
-        masked(piece)
+        drive(masked(piece))
     assert seen == pieces

@@ -164,7 +164,7 @@ def test_a_conflict_can_be_raised_instead(hf: Holdfast) -> None:
         second.user("m2 too")
     assert (told.value.expected, told.value.found) == (1, 2)
     with pytest.raises(Misuse, match="on_conflict"):
-        hf.session(on_conflict="ignore")
+        hf.session(on_conflict="ignore")  # type: ignore[arg-type]
 
 
 def test_a_marker_made_against_an_old_epoch_is_refused(hf: Holdfast) -> None:

@@ -20,6 +20,7 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse, OverBudget
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, opaque
+from holdfast.model.policy import Thinking
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block
 from holdfast.policies import names, policy
@@ -245,9 +246,7 @@ def test_an_earlier_summary_is_not_told_again_by_one_of_what_came_later() -> Non
 
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_as_many_turns_keep_their_thoughts_as_a_policy_says(keep: int) -> None:
-    own = replace(
-        policy("claude-code"), thinking=replace(policy("claude-code").thinking, keep=keep, idle=0)
-    )  # type: ignore[type-var]
+    own = replace(policy("claude-code"), thinking=Thinking(keep=keep, idle=0))
 
     with engine(200_000) as hf:
         s = hf.session(model="claude-sonnet-4-6", policy="claude-code")

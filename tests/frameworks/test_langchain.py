@@ -130,9 +130,8 @@ def in_thread(who: str) -> Any:
 
 
 def agent_of(server: StrictServer, hf: Any, **more: Any) -> Any:
-    model = ChatAnthropic(
-        base_url=server.url("anthropic"), max_retries=0, model=MODEL, api_key="any", max_tokens=500
-    )  # type: ignore[call-arg]
+    made: dict[str, Any] = {"model": MODEL, "api_key": "any", "max_tokens": 500}
+    model = ChatAnthropic(base_url=server.url("anthropic"), max_retries=0, **made)
     return create_agent(model, [], middleware=[HoldfastMiddleware(hf, model=MODEL)], **more)
 
 
@@ -220,5 +219,5 @@ def test_a_graph_within_a_graph_has_a_session_of_its_own(tmp_path: Path) -> None
         outer.add_node("write", agent_of(server, hf))
         outer.add_edge(START, "research")
         outer.add_edge("research", "write")
-        outer.compile().invoke(said("Hello"), in_thread("t"))
+        outer.compile().invoke(said("Hello"), in_thread("t"))  # type: ignore[arg-type]
         assert {one.id for one in hf.sessions()} == {"t|research", "t|write"}

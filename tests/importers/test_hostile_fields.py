@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -116,7 +116,7 @@ def test_rules_of_another_project_are_not_for_where_a_session_says_it_is(
         (done,) = hf.import_from(_written(tmp_path, said))
         s = hf.session(done.sessions[0])
         assert s.info.project == str(mine)
-        made = agent(s, Scripted(), "claude-sonnet-4-5", ())
+        made = agent(s, cast(Any, Scripted()), "claude-sonnet-4-5", ())
         assert not made.allows(ToolCall("1", "write", '{"path": "a", "content": "b"}'))
 
 

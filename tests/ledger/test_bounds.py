@@ -175,7 +175,7 @@ def test_an_old_store_is_read_in_slices_and_meanwhile_tells_of_the_newest() -> N
     id = start(store)
     append(store, id, *(b for n in range(50) for b in (asked(f"Do {n}"), done())))
     with patch.object(ledgers, "SLICE", 20), patch.object(ledgers, "NEWEST", 10), small():
-        shares = []
+        shares, known = list[int](), None
         for _ in range(6):
             opened = Ledgers(store)  # each time by another process
             known = drive(opened.near(id, 100))

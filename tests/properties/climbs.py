@@ -242,10 +242,13 @@ class Climber:
         shown = {p.call: p.output for b in made.blocks for p in _results(Message("tool", b.parts))}
         texts = _texts(made.window)
         for entry in self._unread(made):
-            for part in entry.body.parts if isinstance(entry.body, Message) else ():
+            said = entry.body
+            if not isinstance(said, Message):
+                continue
+            for part in said.parts:
                 if isinstance(part, ToolResult):
                     assert shown.get(part.call) == part.output, f"the result {part.call} is hidden"
-                elif isinstance(part, Text) and entry.body.role in ("user", "developer"):
+                elif isinstance(part, Text) and said.role in ("user", "developer"):
                     assert part.text in texts, f"what #{entry.seq} says is hidden"
 
     def check_pairs(self, made: PreparedWindow, log: list[Entry]) -> None:

@@ -117,7 +117,7 @@ def little_memory() -> Iterator[None]:
 
 def bomb(size: int = 3 << 30, *, honest: bool = True) -> bytes:
     """A blob of a few hundred kB that unpacks to three GiB, and may say so in its header."""
-    options = {rows.zstd.CompressionParameter.content_size_flag: int(honest)}
+    options: dict[int, int] = {rows.zstd.CompressionParameter.content_size_flag: int(honest)}
     packing = rows.zstd.ZstdCompressor(options=options)
     if honest:
         packing.set_pledged_input_size(size)

@@ -124,7 +124,9 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
             for name in self.__struct_fields__
             if (value := getattr(later, name)) != getattr(_BLANK, name)
         }
-        kept = {"id", "session", "started"} | ({"entry"} if self.entry else set())
+        kept = {"id", "session", "started"}
+        if self.entry:
+            kept.add("entry")
         if self.ended is not None and later.id != self.id:
             kept.add("ended")  # it ended when it was told first
         if self.usage.total > later.usage.total and self.outcome != "lost":

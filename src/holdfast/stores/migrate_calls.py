@@ -144,13 +144,13 @@ def _line(db: Database, number: int) -> set[int]:
 
 
 def _replies(db: Database) -> Iterator[_Reply]:
-    for *columns, data in _paged(db, _REPLIES):
+    for place, id, created, completed, hash, data in _paged(db, _REPLIES):
         try:
             extra = wire.decode(data, rows.Extra)
         except rows.GARBLED:
             continue
         if extra.request:
-            yield _Reply(*columns, extra)
+            yield _Reply(place, id, created, completed, hash, extra)
 
 
 def _restore(db: Database, reply: _Reply, doubts: _Doubts) -> None:

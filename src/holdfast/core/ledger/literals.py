@@ -46,7 +46,9 @@ def _of(tree: Iterable[tuple[Any, Any]]) -> _Needs:
 def _inside(name: str, given: Any) -> _Needs:
     if name == "BRANCH":
         each = [_of(branch) for branch in given[1]]
-        return None if None in each else frozenset().union(*filter(None, each))
+        if None in each:
+            return None
+        return frozenset(word for words in each if words for word in words)
     if name == "SUBPATTERN":
         return _of(given[3])
     if name in ("MAX_REPEAT", "MIN_REPEAT") and given[0]:
