@@ -9,6 +9,7 @@ from holdfast.core.repomap import (
     Definition,
     Tags,
     Wanted,
+    _weight,
     difference,
     entry,
     fitted,
@@ -117,3 +118,15 @@ def test_any_map_fits_any_allowance_and_is_the_largest_that_does(
     if made.tokens and made.text != outline(files, order):
         shown = next(n for n in range(len(order)) if outline(files, order[:n]) == made.text)
         assert estimate(outline(files, order[: shown + 1])) >= made.tokens
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"),
+    [
+        ("asked_for", 10.0), ("_asked", 0.1), ("_own", 0.1), ("parse_it", 4.0), ("parseIt8", 4.0),
+        ("parse_i", 1.0), ("parsing", 0.2), ("parsings", 1.0), ("Parsing", 1.0), ("PARSE", 1.0),
+        ("parse_", 0.2),
+    ],
+)  # fmt: skip
+def test_a_name_weighs_by_how_much_it_tells(name: str, weight: float) -> None:
+    assert _weight(name, frozenset({"asked_for"})) == weight

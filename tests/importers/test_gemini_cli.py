@@ -197,6 +197,9 @@ def test_what_is_printed_as_a_stream_is_read_too(hf: Holdfast, tmp_path: Path) -
         {"type": "message", "role": "assistant", "content": "list.", "delta": True},
         {"type": "tool_use", "tool_name": "ls", "tool_id": "t1", "parameters": {"path": "."}},
         {"type": "tool_result", "tool_id": "t1", "status": "success", "output": "a.py"},
+        {"type": "tool_use", "tool_name": "cat", "tool_id": "t2", "parameters": {"path": "b.py"}},
+        {"type": "tool_result", "tool_id": "t2", "status": "error",
+         "error": {"type": "x", "message": "no such file"}},
         {"type": "message", "role": "assistant", "content": "One file.", "delta": True},
         {"type": "result", "status": "success", "timestamp": "2026-04-23T12:53:09Z",
          "stats": {"input_tokens": 90, "output_tokens": 7, "cached": 30}},
@@ -205,7 +208,10 @@ def test_what_is_printed_as_a_stream_is_read_too(hf: Holdfast, tmp_path: Path) -
     compact = (json.dumps(event, separators=(",", ":")) for event in events)
     path.write_text("\n".join(compact) + "\n")
     bring(hf, path)
-    assert words(only(hf)) == ["List.", "I list.", "a.py", "One file."]
+    assert words(only(hf)) == ["List.", "I list.", "a.py", "", "no such file", "One file."]
+    bodies = [e.body for e in only(hf).entries() if isinstance(e.body, Message)]
+    answers = [part for body in bodies for part in body.parts if isinstance(part, ToolResult)]
+    assert [(one.call, one.error) for one in answers] == [("t1", False), ("t2", True)]
     (used,) = [call.usage for call in calls_of(hf, only(hf))]
     assert used == Usage(input=60, cache_read=30, output=7)
 

@@ -10,8 +10,8 @@ from holdfast.importers import values
 from holdfast.importers.claude_code import blocks
 from holdfast.importers.codex.content import answered, is_failure, joined, spoken
 from holdfast.importers.gemini_cli.turns import _answers
-from holdfast.importers.pi import _result, _shown
-from holdfast.model.message import Media, Message, Text, ToolResult
+from holdfast.importers.pi import _part, _result, _shown
+from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.wire import LARGEST
 
 PIXEL = base64.b64encode(
@@ -257,3 +257,27 @@ def test_what_a_tool_answered_pi() -> None:
     )  # fmt: skip
     assert _result({**told, "toolCallId": ""}) == (None, True)
     assert json.loads(json.dumps(told)) == told
+
+
+CALLED = {"type": "toolCall", "id": "c", "name": "read", "arguments": {"path": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("block", "part", "whole"),
+    [
+        ({"type": "text", "text": "a"}, Text("a"), True),
+        ({"type": "text", "text": "a", "more": 1}, Text("a"), False),
+        ({"type": "text", "text": ""}, None, False),
+        ({"type": "thinking", "thinking": "hm"}, Reasoning("hm"), True),
+        ({"type": "thinking", "thinking": "hm", "more": 1}, Reasoning("hm"), False),
+        ({"type": "thinking", "thinking": ""}, None, True),
+        ({"type": "thinking"}, None, False),
+        (CALLED, ToolCall("c", "read", '{"path":"a"}'), True),
+        ({**CALLED, "more": 1}, ToolCall("c", "read", '{"path":"a"}'), False),
+        ({**CALLED, "arguments": '{"x": 1}'}, ToolCall("c", "read", '{"x": 1}'), True),
+        ({**CALLED, "id": ""}, None, False), ({**CALLED, "name": None}, None, False),
+        ({"type": "other", "text": "a"}, None, False), ({}, None, False),
+    ],
+)  # fmt: skip
+def test_what_a_model_said_in_pi(block: dict[str, Any], part: Any, whole: bool) -> None:
+    assert _part(block, "openai", "m") == (part, whole)
