@@ -1,7 +1,9 @@
 """Caps: whatever calls cost, the sum stays below a cap but for the output of one call."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.core.caps import NANO, dearest, reached
 from holdfast.core.price import cost
@@ -70,3 +72,38 @@ def test_the_first_cap_that_is_reached_is_told() -> None:
 
 def test_without_a_price_nothing_is_estimated() -> None:
     assert dearest(Profile(name="m"), 1_000, 10) is None
+
+
+@pytest.mark.parametrize(
+    ("spent", "held", "price", "is_reached"),
+    [
+        (0, 0, 499_999_999, False), (0, 0, 500_000_000, True), (499_999_999, 0, 0, False),
+        (500_000_000, 0, 0, True), (0, 500_000_000, 0, True),
+        (200_000_000, 200_000_000, 99_999_999, False),
+        (200_000_000, 200_000_000, 100_000_000, True),
+    ],
+)  # fmt: skip
+def test_a_cap_is_reached_by_what_is_spent_and_held_and_asked_for(
+    spent: int, held: int, price: int, is_reached: bool
+) -> None:
+    found = reached(Caps(session=0.5), {"session": spent}, price, {"session": held})
+    assert bool(found) == is_reached
+    if found:
+        assert (found.cap, found.spent, found.held, found.price) == (
+            500_000_000, spent, held, price,
+        )  # fmt: skip
+
+
+def test_caps_are_in_dollars_and_costs_in_billionths() -> None:
+    found = reached(Caps(session=1.0), {"session": 1_000_000_000}, 0)
+    assert found
+    assert found.cap == 1_000_000_000
+
+
+def test_a_call_is_estimated_afresh_and_rounded_up() -> None:
+    price = Price(input=2_000_000, output=10_000_000, cache_read=1, cache_write=2_500_000)
+    profile = Profile(name="m", prices=(price,))
+    assert dearest(profile, 3, 4) == 8 + 40  # 7.5 and 40
+    assert dearest(profile, 2) == 5
+    written = Profile(name="m", prices=(replace(price, cache_write=0),))
+    assert dearest(written, 3, 4) == 6 + 40
