@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.core.clear import microcompact, prune, thinking
+from holdfast.core.clear import WARNING, kind, microcompact, prune, thinking, warned
 from holdfast.core.situation import Situation
 from holdfast.model.log import Folded, PartRef
-from holdfast.model.message import Opaque, Reasoning
+from holdfast.model.message import Message, Opaque, Reasoning
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Microcompact, Policy, Prune, Thinking
 from holdfast.model.profile import Price, Profile
+from holdfast.testing.factories import entry
 from tests.core.situations import PLAIN, calls, result, rounds, says, situation, user
 
 MINUTE = 60_000
@@ -84,7 +85,8 @@ def test_less_than_enough_leaves_a_full_window_where_all_fits_then() -> None:
 def test_tools_that_are_never_touched_and_failures_stay() -> None:
     made = [
         user(1), calls(2, "a"), result(3, "a", 800), calls(4, "b", "skill"),
-        result(5, "b", 800, "skill"), calls(6, "c"), result(7, "c", 800, error=True), user(8),
+        result(5, "b", 800, "skill"), calls(6, "c"), result(7, "c", 800, error=True),
+        says(8, "done"), user(9),
     ]  # fmt: skip
 
     def left(**rule: Any) -> list[int]:
@@ -106,12 +108,21 @@ def test_what_is_cleared_already_or_shielded_is_not_planned_again() -> None:
     assert cleared(prune(replace(now, trigger="manual"))) == [7, 11]
 
 
+def test_a_result_that_no_reply_has_come_to_stays() -> None:
+    rule = policy(prune=Prune(protect=0, least=0, turns=0))
+    made = [user(1), calls(2, "a"), result(3, "a", 800), calls(4, "b"), result(5, "b", 800)]
+    assert cleared(prune(situation(*made, user(6), policy=rule))) == [3]
+    assert cleared(prune(situation(*made, says(6, "so"), user(7), policy=rule))) == [3, 5]
+
+
 # The same file read again, or written.
 
 
 def repeated(*made: Any, **rule: Any) -> list[int]:
     told = Prune(protect=10_000, least=0, turns=0, repeats=True, **rule)
-    return cleared(prune(situation(user(1), *made, user(99), policy=policy(prune=told))))
+    return cleared(
+        prune(situation(user(1), *made, says(98, "so"), user(99), policy=policy(prune=told)))
+    )
 
 
 @pytest.mark.parametrize(("again", "gone"), [(399, []), (400, [3]), (800, [3]), (4, [])])
@@ -258,3 +269,40 @@ def test_a_step_that_goes_by_price_waits_until_it_pays_or_must_be() -> None:
     assert cleared(prune(full)) == [3, 7]
     free = replace(now, policy=policy(prune=Prune(protect=0, least=0, turns=0), turns_left=0))
     assert cleared(prune(free)) == [3, 7]
+
+
+# The model is warned first.
+
+WARNED = entry(7, Message("user", (WARNING,)))
+
+
+@pytest.mark.parametrize(
+    ("entries", "gone", "told"),
+    [
+        ((user(1), says(2, "a")), (), False),
+        ((user(1), WARNED), (), False),  # and has not answered
+        ((user(1), says(2, "a"), WARNED), (), False),
+        ((user(1), WARNED, says(8, "a")), (), True),
+        ((user(1), WARNED, user(8)), (), False),
+        ((user(1), WARNED, says(8, "a")), (6,), True),
+        ((user(1), WARNED, says(8, "a")), (7,), False),
+        ((user(1), WARNED, says(8, "a")), (3, 9), False),  # since then results were cleared
+        ((user(1), WARNED, says(8, "a")), (9, 3), False),
+    ],
+)
+def test_a_model_is_warned_once_before_each_clearing(
+    entries: tuple[Any, ...], gone: tuple[int, ...], told: bool
+) -> None:
+    assert warned(entries, [PartRef(seq, 0) for seq in gone]) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("Bash", "shell"), ("Read", "read"), ("Write", "write"), ("Edit", "edit"), ("Grep", "grep"),
+        ("LS", "list"), ("webfetch", "web_fetch"), ("websearch", "web_search"), ("glob", "glob"),
+        ("google_web_search", "web_search"), ("apply_patch", "edit"), ("mine", "mine"),
+    ],
+)  # fmt: skip
+def test_tools_are_called_in_a_policy_by_what_they_do(name: str, called: str) -> None:
+    assert kind(name) == called
