@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from holdfast.agent.launch import BEFORE, RUNNERS
+from holdfast.agent.launch import RUNNERS, first_program
 
 _WORD: Final = r"(?:[^;&|\n\r\0`<>(){$]|\$(?![({])|(?<!\$)\{)"
 """A character that a wildcard may stand for."""
@@ -26,17 +26,23 @@ _WORD: Final = r"(?:[^;&|\n\r\0`<>(){$]|\$(?![({])|(?<!\$)\{)"
 _BREAK: Final = re.compile(r"\$\(|[;&|\n\r`()]")
 _SUBSTITUTED: Final = re.compile(r"\$\(|[`()]")
 _BLANK: Final = re.compile(r"\$(?:IFS\b|\{IFS[^}$`\s]{0,20}\})")
-_REDIRECTED: Final = re.compile(r"(?:(?<![0-9])[0-9]++)?(?<![<>])[<>]++[&|]?[ \t]*+[^\s;&|()<>`]++")
+_REDIRECTED: Final = re.compile(
+    r"(?:(?<![0-9])[0-9]++|&(?=>))?(?<![<>])[<>]++[&|]?[ \t]*+[^\s;&|()<>`]++"
+)
 _QUOTES: Final = str.maketrans("", "", "\"'\\")
 
 _MADE_UP: Final = "\uffff"
 """Stands for whatever the shell puts there; in a command itself it only makes that ask more."""
 _EXPANDED: Final = re.compile(
-    r"(?P<out>\$\()|(?P<tick>`)|(?P<open>\()|(?P<close>\))|(?P<end>[;&|\n\r])"
+    r"(?P<out>[$<>@?*+!]\()|(?P<tick>`)|(?P<open>\()|(?P<close>\))|(?P<end>[;&|\n\r])"
     r"|(?P<any>\$'[^']*+'?|\$\{[^}$`]*+\}?|\$\w++|\$[@*#?$!-]|\{(?!\})[^\s;&|()`<>{]++"
     r"|(?<=\S)\}|\[[^\s\[;&|()`<>]++|[*?])"
 )
-_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*\+?=")
+_WHOLE: Final = re.compile(f"(?<![^ /=!:,])[^ /=!:,{_MADE_UP}]++(?=[ /=!:,]|\\Z)")
+"""A word in which the shell makes nothing up."""
+_PLAIN: Final = re.compile(r"(?<!\S)[^\s-]\S*+")
+_BEGINNING: Final = re.compile(r"[ /=!:,](?=[^ /=!:,])")
+"""Behind these a command may begin: another word, the name in a path, a value."""
 
 
 def spells(pattern: str, command: str) -> bool:
@@ -141,10 +147,19 @@ def names(pattern: str, command: str) -> bool:
 
 
 def might_name(pattern: str, command: str) -> bool:
-    """Whether a command could be what a pattern forbids once the shell has made up its words."""
+    """Whether a command could be what a pattern forbids once the shell has made up its words, or
+    where the names of programs are found in either case."""
     glob, joined = _glob(pattern), _joined(command)
-    parts = set(_expanded(_REDIRECTED.sub(" ", joined)))
-    return any(_MADE_UP in part and glob.ends(part, _commands(part)) for part in parts)
+    parts = {*_expanded(_REDIRECTED.sub(" ", joined)), *_expanded(joined)}
+    if any(_MADE_UP in part and glob.ends(part, _commands(part)) for part in parts):
+        return True
+    lower, meant = _in_lower_case(command), _in_lower_case(pattern)
+    return (lower, meant) != (command, pattern) and names(meant, lower)
+
+
+def _in_lower_case(text: str) -> str:
+    """All but its options, which mean something else in the other case."""
+    return _PLAIN.sub(lambda word: word[0].lower(), text)
 
 
 def _joined(command: str) -> str:
@@ -158,29 +173,22 @@ def _glob(pattern: str) -> Glob:
 
 
 def _words(part: str) -> list[int]:
-    """Where words begin, and where the name of a program does that is given with its path."""
-    found: list[int] = []
-    at = 0
-    for word in part.split(" "):
-        found.append(at)
-        if 0 < (slash := word.rfind("/") + 1) < len(word):
-            found.append(at + slash)
-        at += len(word) + 1
-    return found
+    """Where words begin, and where the name of a program does that is given with its path, or as
+    the value of something."""
+    return sorted({0, *(found.end() for found in _BEGINNING.finditer(part))})
 
 
 def _commands(part: str) -> list[int]:
-    """Where a command may begin: behind assignments, and at every word behind one that runs it."""
-    at = 0
-    for word in part.split(" "):
-        if word not in BEFORE and not _ASSIGNED.match(word):
-            break
-        at += len(word) + 1
+    """Where a command may begin: behind assignments, at every word behind one that runs others,
+    and behind any other one where a whole word is there to be the command's name."""
+    words = part.split(" ")
+    at = sum(len(word) + 1 for word in words[: first_program(words)])
     first = part[at:].partition(" ")[0]
     places = [place for place in _words(part) if place >= at]
     if first.rpartition("/")[2] in RUNNERS:
         return places
-    return [place for place in places if place < at + len(first)]
+    whole = {found.start() for found in _WHOLE.finditer(part, at + len(first))}
+    return [place for place in places if place < at + len(first) or place in whole]
 
 
 def _expanded(line: str) -> Iterator[str]:
@@ -194,7 +202,11 @@ def _expanded(line: str) -> Iterator[str]:
         if kind == "any":
             part.append(_MADE_UP)
         elif kind in ("out", "open") or (kind == "tick" and not ticks):
-            part.append("" if kind == "open" else _MADE_UP)
+            if kind == "open":  # what stands before it is a name, or nothing
+                yield _cleaned(part)
+                part = []
+            else:
+                part.append(_MADE_UP)
             outer.append(part)
             part = []
         else:

@@ -21,15 +21,27 @@ PREFIXES: Final = frozenset(
     {
         *("env", "xargs", "parallel", "nice", "nohup", "timeout", "setsid", "stdbuf", "ionice"),
         *("chroot", "sudo", "doas", "command", "exec", "eval", "builtin", "watch", "script"),
-        *("strace", "alias"),
+        *("strace", "ltrace", "alias", "flock", "su", "runuser", "pkexec", "setpriv", "unshare"),
+        *("nsenter", "chrt", "taskset", "fakeroot", "systemd-run", "unbuffer", "entr", "valgrind"),
+        *("hyperfine", "numactl", "prlimit", "cpulimit", "faketime", "start-stop-daemon"),
     }
 )
 """Programs that run what their arguments name."""
 
-RUNNERS: Final = PREFIXES | {"busybox", "coproc", "trap", "sh", "bash", "dash", "zsh", "ksh"}
+SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "rbash"])
+
+RUNNERS: Final = PREFIXES | SHELLS | {"busybox", "coproc", "trap", "ssh", "docker", "podman"}
 """The same, and shells: any of their words may be a command."""
 
-BEFORE: Final = frozenset(["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"])
+ENVIRONMENT: Final = "="
+"""Stands for the program where a variable is set."""
+
+READERS: Final = SHELLS | {".", "source"}
+"""Programs that run what they read; without the name of a file that is their input."""
+
+BEFORE: Final = frozenset(
+    ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "function"]
+)
 """Words of the shell behind which a command begins."""
 
 _OPTIONS: Final = {
@@ -46,6 +58,17 @@ _OPTIONS: Final = {
     "env": r"-[A-Za-z0-9]*S|--s",
 }  # fmt: skip
 _MEANT: Final = {name: re.compile(options) for name, options in _OPTIONS.items()}
+_NAMING: Final = re.compile(
+    r"(?:GIT_(?:CONFIG(?:_COUNT|_PARAMETERS|_(?:KEY|VALUE)_\d+)?|EXEC_PATH)|BASH_ENV)="
+    r"|GIT_CONFIG_(?:GLOBAL|SYSTEM)=(?!/dev/null\Z)"
+    r"|(?:GIT_(?:SSH|SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)"
+    r"|PAGER|EDITOR|VISUAL|PROMPT_COMMAND)=[^$]*+\$"
+)
+"""Variables that name what programs run: a configuration of git, or what the shell makes up."""
+_READER_VALUES: Final = frozenset(["-o", "+o", "-O", "+O", "--rcfile", "--init-file"])
+_REDIRECTS: Final = re.compile(r"[0-9&]*+>[>&|]*+")
+_IS_GIVEN: Final = re.compile(r"-[A-Za-z]*c|--version\Z|--help\Z")
+_INPUT: Final = re.compile(r"-s?\Z|/dev/|/proc/")
 _GIT_VALUES: Final = ("-C", "--git-dir", "--work-tree", "--namespace")
 _GIT_SETTING: Final = ("-c", "--config-env", "--exec-path")
 _HARMLESS: Final = re.compile(
@@ -54,6 +77,20 @@ _HARMLESS: Final = re.compile(
     re.IGNORECASE,
 )
 """Settings of git that name no program, and what is no setting."""
+
+
+HIDING: Final = READERS | {
+    "xargs",
+    "parallel",
+    "alias",
+    "find",
+    "awk",
+    "tar",
+    "rsync",
+    "rg",
+    ENVIRONMENT,
+}
+"""Programs of which no rule can tell what they run, where an argument makes them run something."""
 
 
 class Argument(NamedTuple):
@@ -92,7 +129,7 @@ def _is_hiding(found: Argument) -> bool:
         return "alias." in found.word or found.word.startswith("ext::")
     if found.program == "env":
         return found.word != "env"
-    return found.program in ("xargs", "parallel", "alias", "find")
+    return found.program in HIDING
 
 
 def _arguments(command: str) -> Iterator[Argument]:
@@ -102,21 +139,65 @@ def _arguments(command: str) -> Iterator[Argument]:
 
 
 def _in_piece(words: list[str]) -> Iterator[Argument]:
+    plain = [word.translate(_QUOTES) for word in words]
+    yield from (Argument(ENVIRONMENT, word) for word in plain if _NAMING.match(word))
+    first = first_program(plain)
     programs: dict[str, Reading] = {}
-    first, behind_prefix = True, False
-    for word in words:
-        plain = word.translate(_QUOTES)
-        if first and (plain in BEFORE or _ASSIGNED.match(plain)):
-            continue
+    last = len(plain) if any(map(_is_prefix, plain[first : first + 1])) else first + 1
+    yield from _reading_input(plain[first:last], plain[last:])
+    for at in range(first, len(plain)):
         for reading in programs.values():
-            yield from reading.take(word, plain)
-        name = plain.rpartition("/")[2]
-        if (first or behind_prefix) and name in PREFIXES:
-            behind_prefix = True
+            yield from reading.take(words[at], plain[at])
+        name = _name(plain[at])
+        if at < last and name in PREFIXES:
             yield Argument(name, name)
-        if (first or behind_prefix) and name in _MEANT:
+        if at < last and name in _MEANT:
             programs[name] = Reading(name)
-        first = False
+
+
+def first_program(words: list[str]) -> int:
+    """Which word names a program: the first behind assignments and words of the shell's own."""
+    before = ""
+    for at, word in enumerate(words):
+        if before == "time" and word.startswith("-"):
+            continue
+        if word not in BEFORE and before != "function" and not _ASSIGNED.match(word):
+            return at
+        before = word
+    return len(words)
+
+
+def _name(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
+def _is_prefix(word: str) -> bool:
+    return _name(word) in PREFIXES
+
+
+def _reading_input(named: list[str], behind: list[str]) -> Iterator[Argument]:
+    """A shell, where a program may be named, that runs its input, which cannot be seen here."""
+    for at, word in enumerate(named):
+        if (name := _name(word)) in READERS:
+            if _runs_input([*named[at + 1 :], *behind]):
+                yield Argument(name, name)
+            return
+
+
+def _runs_input(words: list[str]) -> bool:
+    if any("<" in word for word in words):
+        return not any(map(_IS_GIVEN.match, words))
+    operands = iter(words)
+    for word in operands:
+        if _IS_GIVEN.match(word):
+            return False
+        if word in _READER_VALUES or _REDIRECTS.fullmatch(word):
+            next(operands, "")
+        elif _REDIRECTS.match(word):
+            continue
+        elif word == "-s" or word == "-" or not word.startswith(("-", "+")):
+            return _INPUT.match(word) is not None
+    return True
 
 
 class Reading:
