@@ -32,7 +32,7 @@ KEPT    := PATH HOME LANG LC_ALL TMPDIR TERM CI $(filter HOLDFAST_TEST_% HOLDFAS
 BARE    = env -i $(foreach v,$(KEPT),$${$(v)+$(v)="$$$(v)"})
 
 say = @printf '\n== %s\n' '$(1)'
-pip = $(1)/bin/python -m pip --disable-pip-version-check install --quiet
+pip = $(1)/bin/python tools/install.py
 
 .PHONY: help run test lint types house tests thorough quick fix faults replay long fuzz mutants bench \
         agents pictures lock changelog clean
@@ -42,12 +42,18 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Without a key it talks to a small model on this machine, fetched once; without a terminal it
-# shows a session being appended, loaded and explained.
-run: $(VENV)/.installed  ## talk to a model: yours, or a small one on this machine
+# shows a session being appended, loaded and explained. The environment is a user's: `make test` and
+# the others install the rest on top of it.
+#
+# `set -m` gives each command the terminal and a process group of its own: Ctrl-C then reaches the chat,
+# which knows what it means, and not make, which would count it as a failure. Nothing could continue a
+# chat that Ctrl-Z has stopped in there, so Ctrl-Z is ignored. Leaving with Ctrl-C is no failure.
+run: $(VENV)/.run  ## talk to a model: yours, or a small one on this machine
 	@if [ -t 0 ] && [ -t 1 ]; then \
+	  set -m; trap '' TSTP; \
 	  [ -n "$$ANTHROPIC_API_KEY$$OPENAI_API_KEY$$GEMINI_API_KEY$$GOOGLE_API_KEY$$HOLDFAST_MODEL" ] \
-	    || $(BIN)/python -m holdfast.cli models pull || exit 1; \
-	  exec $(BIN)/python -m holdfast.cli chat; \
+	    || $(BIN)/python -m holdfast.cli models pull || exit $$(($$? == 130 ? 0 : 1)); \
+	  $(BIN)/python -m holdfast.cli chat || exit $$(($$? == 130 ? 0 : $$?)); \
 	else $(BIN)/python -m holdfast.cli demo; fi
 
 test: lint types house tests  ## run every check
@@ -136,6 +142,9 @@ COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --universal --gen
 lock: .venv-lock/.installed  ## write requirements/*.lock again
 	$(call say,requirements/dev.lock)
 	@$(COMPILE) --all-extras --group dev -o requirements/dev.lock
+	$(call say,requirements/run.lock)
+	@$(COMPILE) --extra chat --extra local --extra repomap --group run -c requirements/dev.lock \
+	  --no-annotate -o requirements/run.lock
 	$(call say,requirements/bench.lock)
 	@$(COMPILE) --group bench -o requirements/bench.lock
 	$(call say,requirements/fuzz.lock)
@@ -156,21 +165,28 @@ define environment
 	@$(1)/bin/python -m pip --version >/dev/null 2>&1 || $(1)/bin/python -m ensurepip >/dev/null
 endef
 
-$(VENV)/.installed: requirements/dev.lock pyproject.toml
+# What a user needs to talk to a model, small and soon there; and all that the checks need.
+$(VENV)/.run: requirements/run.lock pyproject.toml
 	$(call environment,$(VENV))
-	@$(call pip,$(VENV)) --require-hashes -r requirements/dev.lock
+	@$(call pip,$(VENV)) requirements/run.lock
 	@$(call pip,$(VENV)) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(VENV)/.installed: requirements/dev.lock pyproject.toml
+	$(call environment,$(VENV))
+	@$(call pip,$(VENV)) requirements/dev.lock
+	@$(call pip,$(VENV)) --no-deps --no-build-isolation --editable .
+	@touch $(VENV)/.run $@
+
 .venv-bench/.installed: requirements/bench.lock pyproject.toml
 	$(call environment,.venv-bench)
-	@$(call pip,.venv-bench) --require-hashes -r requirements/bench.lock
+	@$(call pip,.venv-bench) requirements/bench.lock
 	@$(call pip,.venv-bench) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv-fuzz/.installed: requirements/fuzz.lock pyproject.toml
 	$(call environment,.venv-fuzz)
-	@$(call pip,.venv-fuzz) --require-hashes -r requirements/fuzz.lock
+	@$(call pip,.venv-fuzz) requirements/fuzz.lock
 	@$(call pip,.venv-fuzz) --no-deps --no-build-isolation --editable .
 	@touch $@
 
