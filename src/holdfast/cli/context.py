@@ -241,6 +241,7 @@ def _absent(told: Explained, made: Mapping[int, Entry]) -> Iterator[tuple[int, s
     """What is not in the window, why, by what it was compacted, and how to take that back."""
     from holdfast.cli.describing import details
     from holdfast.cli.terminal import one_line
+    from holdfast.cli.wording import program
 
     for one in told.absent:
         yield 0, _away(one)
@@ -248,7 +249,7 @@ def _absent(told: Explained, made: Mapping[int, Entry]) -> Iterator[tuple[int, s
             body: Any = entry.body
             facts = filter(None, (body.step, body.trigger, details(body)))
             yield 2, one_line(" · ".join(facts))
-            yield 2, f"`holdfast undo {entry.session} {entry.seq}` takes it back"
+            yield 2, f"`{program()} undo {entry.session} {entry.seq}` takes it back"
 
 
 def _away(one: Absence) -> str:

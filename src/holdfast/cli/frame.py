@@ -15,6 +15,7 @@ import click
 
 from holdfast.cli.terminal import be_tolerant, console, neutral
 from holdfast.cli.warned import plainly
+from holdfast.cli.wording import runnable
 from holdfast.core.nearest import nearest
 from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 
@@ -151,11 +152,11 @@ def words_of(error: BaseException) -> tuple[str, str]:
     if isinstance(error, Unknown) and not isinstance(error, Ambiguous):
         return _words_of_unknown(error)
     if isinstance(error, HoldfastError):
-        what, mark, do = str(error).rpartition("; ")
+        what, mark, do = runnable(str(error)).rpartition("; ")
         return (what, do) if mark else (do, "")
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "holdfast"
-        return error.format_message(), f"`{command} --help` shows what it takes"
+        return error.format_message(), runnable(f"`{command} --help` shows what it takes")
     if isinstance(error, click.ClickException):
         return error.format_message(), ""
     if _is_full(error):
@@ -171,4 +172,5 @@ def words_of(error: BaseException) -> tuple[str, str]:
 
 def _words_of_unknown(error: Unknown) -> tuple[str, str]:
     near = f"did you mean {' or '.join(error.nearest)}?" if error.nearest else ""
-    return f"there is no {error.kind} {error.name!r}", " ".join(filter(None, (near, error.do)))
+    do = " ".join(filter(None, (near, runnable(error.do))))
+    return f"there is no {error.kind} {error.name!r}", do

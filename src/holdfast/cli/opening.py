@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.options import LAST, find
-from holdfast.cli.wording import many
+from holdfast.cli.wording import many, program
 
 if TYPE_CHECKING:
     from holdfast.agent.hooks import Hooks
@@ -163,8 +163,8 @@ def how_to_go_on(hf: Holdfast, session: Session) -> str:
     found = hf.sessions(project=_project(), limit=50)
     here = [one.id for one in found if one.head and not is_subtask(one)]
     if here == [session.id]:
-        return f"session {session.id} · holdfast chat -c goes on"
-    return f"holdfast chat --resume {session.id} goes on"
+        return f"session {session.id} · {program()} chat -c goes on"
+    return f"{program()} chat --resume {session.id} goes on"
 
 
 def loaded(session: BlockingSession, model: str) -> dict[str, Any]:

@@ -296,6 +296,7 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
     """A marker in a line; of a compaction also what it was made by, and how to take it back."""
     from holdfast.cli.describing import Piece, details, marker
     from holdfast.cli.terminal import one_line
+    from holdfast.cli.wording import program
     from holdfast.model.log import Clear, Summary
     from holdfast.model.message import Message
 
@@ -307,7 +308,7 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
         if facts := one_line(details(body)):
             yield Piece(facts, "dim", 4, body=True)
         if look.stands(entry):
-            undo = f"`holdfast undo {look.view.session.id} {entry.seq}` takes it back"
+            undo = f"`{program()} undo {look.view.session.id} {entry.seq}` takes it back"
             yield Piece(undo, "dim", 4)
     if isinstance(body, Summary) and not whole:
         for text in filter(None, (body.text, body.ledger, body.expand)):
@@ -317,7 +318,7 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
 def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:
     """What was shown, in numbers, and what was not."""
     from holdfast.cli.describing import Piece
-    from holdfast.cli.wording import many
+    from holdfast.cli.wording import many, program
     from holdfast.model.span import Span
 
     yield Piece("", indent=0)
@@ -336,7 +337,7 @@ def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[
     yield Piece(" · ".join(filter(None, facts)), "dim", 0)
     hidden = not whole and look.view.seen != (Span(1, look.view.last),)
     hints = (
-        f"holdfast show {session.id} --all shows the whole log" if hidden else "",
+        f"{program()} show {session.id} --all shows the whole log" if hidden else "",
         "texts were cut for the screen; --full shows them whole" if cut else "",
     )
     for hint in filter(None, hints):

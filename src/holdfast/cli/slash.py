@@ -9,7 +9,7 @@ from holdfast.cli.bringing import add, drop, read
 from holdfast.cli.choosing import choose
 from holdfast.cli.cost import worked
 from holdfast.cli.terminal import fitted, neutral
-from holdfast.cli.wording import in_chat, many
+from holdfast.cli.wording import in_chat, many, program, runnable
 from holdfast.core.nearest import nearest
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _resume(talk: Conversation, rest: str) -> None:
         words = fitted(one.title or talk.hf.opening(one), 32)
         told = (ids[one.id], day_of(one.updated), short_project(one), one.model, words)
         talk.screen.say(fitted(" · ".join(filter(None, told)), talk.screen.console.width - 1))
-    more = "; there are more: `holdfast sessions` lists them" if len(whole) > LISTED else ""
+    more = f"; there are more: `{program()} sessions` lists them" if len(whole) > LISTED else ""
     talk.screen.say(f"/resume ID goes on with one{more}", "dim")
 
 
@@ -233,7 +233,7 @@ def _map(talk: Conversation, rest: str) -> None:
     from holdfast.agent.mapping import shown, why_none
 
     if talk.agent.map is None:
-        talk.screen.say(why_none(talk.agent))
+        talk.screen.say(runnable(why_none(talk.agent)))
         return
     if rest == "anew":
         talk.agent.map.forget()

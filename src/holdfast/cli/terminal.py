@@ -103,12 +103,15 @@ def print_table(table: Table) -> None:
 def say(words: str, style: str = "", *, error: bool = False, whole: bool = False) -> None:
     """A sentence, neutral; a terminal wraps it between words, a pipe takes it as it is.
 
-    What is `whole` is never broken, so that it can be copied.
+    What is `whole` is never broken, so that it can be copied. Commands in it are written as they
+    can be typed here.
     """
     from rich.text import Text
 
+    from holdfast.cli.wording import runnable
+
     screen = console(error=error)
-    screen.print(Text(neutral(words), style), soft_wrap=whole or not screen.is_terminal)
+    screen.print(Text(neutral(runnable(words)), style), soft_wrap=whole or not screen.is_terminal)
 
 
 def hint(words: str) -> None:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 
 _AGES = (
     (60, 1, "s"),
@@ -127,6 +128,24 @@ def program() -> str:
     return path(beside) if here.startswith(os.pardir) else here
 
 
+@lru_cache(1)
+def _commands() -> re.Pattern[str]:
+    """Where a command of ours, or of pip, begins in a sentence."""
+    from holdfast.cli import COMMANDS
+
+    names = "|".join(map(re.escape, COMMANDS))
+    return re.compile(rf"(?<![\w./'-])holdfast(?= (?:{names})\b)|(?<![\w-])pip(?= install )")
+
+
+def runnable(words: str) -> str:
+    """The same words with each command as it can be typed here: `holdfast` may not be on PATH."""
+    if not _commands().search(words) or (name := program()) == "holdfast":
+        return words
+    python = os.path.join(os.path.dirname(name.split(" ")[0]), "python")
+    pip = f"{python if os.path.dirname(python) else sys.executable} -m pip"
+    return _commands().sub(lambda found: name if found[0] == "holdfast" else pip, words)
+
+
 def path(place: str) -> str:
     """A path as it is written at home."""
     home = os.path.expanduser("~")
@@ -136,7 +155,7 @@ def path(place: str) -> str:
 
 def in_chat(words: str) -> str:
     """The same words where commands of the shell are typed with a slash."""
-    return re.sub(r"`holdfast (compact|undo|redo|context|recall)`", r"/\1", words)
+    return runnable(re.sub(r"`holdfast (compact|undo|redo|context|recall)`", r"/\1", words))
 
 
 def loading(model: str, seconds: float) -> str:
