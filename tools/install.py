@@ -1,8 +1,8 @@
 """Run pip and show how far it is: `.venv/bin/python tools/install.py requirements/run.lock …`.
 
-pip says either everything or nothing. This shows one line: how many packages have come, which one is
-on its way and how long it has taken; in a pipe such a line every few seconds. When pip fails, all it
-said is printed. Needs nothing but the standard library: it runs in an environment that is still empty.
+pip says either everything or nothing. This shows one line: how many packages have come, which one
+is on its way and how long it has taken; in a pipe such a line every few seconds. When pip fails,
+all it said is printed. The standard library is enough for it: its environment may be empty.
 """
 
 import re
@@ -16,7 +16,10 @@ from typing import IO
 EVERY = 5.0
 """Seconds between two lines where the output is no terminal."""
 
-COMES = re.compile(r"^(?:Collecting|Requirement already satisfied:|Obtaining) ([\w.-]+)")
+COMES = re.compile(
+    r"^(?:Collecting|Requirement already satisfied:|Obtaining|Processing (?:\S*/)?) *([\w.]+[\w.-]*?)"
+    r"(?:-\d\S*\.whl)?(?=[ =<>;\[(]|$)"
+)
 SIZE = re.compile(r"^\s+Downloading (?:\S*/)?([\w.]+?)-\d\S* \(([\d.]+ [kMG]?B)\)")
 PIN = re.compile(r"^[\w.-]+==", re.MULTILINE)
 

@@ -65,6 +65,7 @@ def _fitted(
     from holdfast.cli.drawing import Drawing
     from holdfast.cli.show import ending, heading, told
     from holdfast.cli.terminal import console
+    from holdfast.cli.wording import program
 
     drawing = Drawing(full=False)
     head = _rows(drawing, heading(session.info, look))

@@ -15,13 +15,13 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-from holdfast.engine.settings import KEYS
-
 PR_SET_DUMPABLE: Final = 4
 
 
 def conceal_keys() -> None:
     """Leave nothing of our keys to be seen from outside this process, as far as the system can."""
+    from holdfast.engine.settings import KEYS  # nothing is imported before it is used
+
     if os.name != "posix":
         return
     names = [f"{name}=".encode() for name in KEYS]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from holdfast.cli.frame import report, words_of
 from holdfast.cli.opening import in_advance, in_words
 from holdfast.cli.terminal import console, emit, neutral
-from holdfast.engine.threaded import drive
 
 if TYPE_CHECKING:
     from holdfast.agent.happening import Happening
@@ -89,6 +88,8 @@ class Told:
 
     def _stop(self, last: Entry) -> str:
         """Why the reply ended, as its call says."""
+        from holdfast.engine.threaded import drive  # nothing is imported before it is used
+
         calls = drive(self._session.store.calls.newest(last.session, RECENT))
         return next((one.stop for one in calls if one.entry == last.id and one.stop), "end")
 
