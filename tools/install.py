@@ -17,8 +17,8 @@ EVERY = 5.0
 """Seconds between two lines where the output is no terminal."""
 
 COMES = re.compile(
-    r"^(?:Collecting|Requirement already satisfied:|Obtaining|Processing (?:\S*/)?) *([\w.]+[\w.-]*?)"
-    r"(?:-\d\S*\.whl)?(?=[ =<>;\[(]|$)"
+    r"^(?:Collecting|Requirement already satisfied:|Obtaining|Processing (?:\S*/)?) *"
+    r"([\w.]+[\w.-]*?)(?:-\d\S*\.whl)?(?=[ =<>;\[(]|$)"
 )
 SIZE = re.compile(r"^\s+Downloading (?:\S*/)?([\w.]+?)-\d\S* \(([\d.]+ [kMG]?B)\)")
 PIN = re.compile(r"^[\w.-]+==", re.MULTILINE)
