@@ -216,7 +216,8 @@ def test_a_run_tells_what_is_due_and_what_the_cap_makes_of_it(tmp_path: Path) ->
     large(tmp_path)
     with StrictServer("All right.") as server:
         capped = run(tmp_path, server, "-c", "-p", "hi", "--json", "--cap-session", "0.03")
-        causes = [bool(one.body.get("tools")) for one in server.asked]
+        created = [one for one in server.asked if one.endpoint == "create"]
+        causes = [bool(one.body.get("tools")) for one in created]
         told = json.loads(capped.stdout)["loaded"]["summary_due"]
     assert told["model"] == "claude-sonnet-4-6"
     assert told["tokens"] > 10_000

@@ -131,7 +131,11 @@ def test_another_model_goes_on_and_the_one_before_tells_it_all(tmp_path: Path) -
         server.asked.clear()
         done = run(tmp_path, server, "-m", "claude-little", "-c", "-p", "and now?", "--json")
         assert done.returncode == 0, done.stderr
-        models = [(one.model, bool(one.body.get("tools"))) for one in server.asked]
+        models = [
+            (one.model, bool(one.body.get("tools")))
+            for one in server.asked
+            if one.endpoint == "create"
+        ]
         assert models[0] == ("claude-big", False)
         assert models[-1] == ("claude-little", True)
         assert not [one.rule for one in server.asked if one.rule]

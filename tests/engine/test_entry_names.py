@@ -70,7 +70,7 @@ def test_redo_retention_and_unpin_too(s: BlockingSession, form: str) -> None:
 
     s.undo(4)
     s.redo(name(4))
-    with pytest.raises(Misuse, match="no ledger beside it"):  # it is found
+    with pytest.raises(Misuse, match="no frozen ledger beside it"):  # it is found
         s.retention(name(4))
     s.pin(2)
     if form in ("int", "#{seq}", "{seq}"):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from holdfast import assistant
 from holdfast.engine import climb
 from holdfast.engine.flight import Flight
 from holdfast.engine.threaded import drive
@@ -18,6 +19,8 @@ def test_a_full_window_does_without_a_summary_that_never_comes(
         drive(Flight.begin(s._inner, "summary", 120))
         for number in range(4):
             s.user(words(number, 4, 0))
+            s.append(assistant("Done."))
+        s.user("And now?")
         made = s.window()
         told = [entry.body for entry in s.entries() if isinstance(entry.body, Summary)]
         assert made.over == 0

@@ -7,7 +7,10 @@ import pytest
 
 import holdfast
 from holdfast.engine.doors import Holdfast
+from holdfast.engine.threaded import drive
 from holdfast.errors import Ambiguous, Unknown
+from holdfast.model.log import Draft
+from holdfast.model.message import Message, Text
 
 
 @pytest.fixture(params=["memory:", "sqlite"])
@@ -74,7 +77,14 @@ def test_the_index_can_be_brought_up_to_date_a_little_at_a_time(hf: Holdfast) ->
     ],
 )
 def test_an_opening_is_not_what_a_program_says(said: str, own: str, hf: Holdfast) -> None:
+    draft = Draft(id="e1", body=Message("user", (Text(said),)), created=1, native="n1")
     session = hf.session()
-    session.user(said)
+    drive(hf.engine.store.log.append(session.id, [draft]))
     session.user("And then?")
     assert hf.opening(session.info) == (own or "And then?")
+
+
+def test_what_is_said_here_opens_a_session_whatever_it_looks_like(hf: Holdfast) -> None:
+    session = hf.session()
+    session.user("<system-reminder>be kind</system-reminder>")
+    assert hf.opening(session.info) == "<system-reminder>be kind</system-reminder>"

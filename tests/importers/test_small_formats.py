@@ -159,8 +159,7 @@ def test_pi_tells_all_that_stands_in_the_file(
         assert sum(isinstance(part, ToolResult) for part in found) == answers
         assert sum(isinstance(part, Record) for part in found) == len(lines)
         (spent,) = drive(hf.engine.store.calls.spent())
-        replies = {m.get("responseId", at): m for at, m in enumerate(messages) if "usage" in m}
-        used = [message["usage"] for message in replies.values()]
+        used = [message["usage"] for message in messages if "usage" in message]
         names = {"input": "input", "output": "output", "cache_read": "cacheRead",
                  "cache_write": "cacheWrite"}  # fmt: skip
         for ours, theirs in names.items():

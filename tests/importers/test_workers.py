@@ -40,7 +40,7 @@ TABLES = {
 }  # fmt: skip
 """All that there is, but for the ids of entries, which are new each time."""
 NUMBERED = {
-    "sessions": {0: 0, 2: 0}, "keys": {0: 0}, "calls": {1: 0}, "origins": {1: 0},
+    "sessions": {0: 0, 2: 0}, "keys": {0: 0}, "calls": {0: SEQ_BITS, 2: 0}, "origins": {1: 0},
     "sources": {0: 0}, "entries": {0: SEQ_BITS}, "markers": {0: SEQ_BITS},
     "parts": {0: SEQ_BITS + ORDINAL_BITS}, "search_docsize": {0: SEQ_BITS + ORDINAL_BITS},
     "words": {1: SEQ_BITS + ORDINAL_BITS},

@@ -8,7 +8,7 @@ import pytest
 from holdfast.core.ledger.stepping import ledger
 from holdfast.model.ledger import File
 from holdfast.model.message import Message, assistant, user
-from tests.ledger.saying import asked, done, said, used
+from tests.ledger.saying import asked, done, imported, said, used
 
 ADDED = "*** Begin Patch\n*** Add File: a/new.py\n+x\n*** Update File: a/old.py\n"
 ADDED += "*** Move to: b/old.py\n@@\n-x\n+y\n*** Delete File: a/gone.py\n*** End Patch"
@@ -259,7 +259,7 @@ def test_a_subtask_runs_until_it_is_told_otherwise() -> None:
     assert [(one.outcome, one.name) for one in ledger(begun).subtasks] == [("running", "abc1")]
     notice = "<task-notification>\n<task-id>abc1</task-id>\n<status>completed</status>"
     notice += "</task-notification>"
-    over = said(*used("Task", {"description": "look around"}, launched), user(notice))
+    over = imported(*used("Task", {"description": "look around"}, launched), user(notice))
     assert [one.outcome for one in ledger(over).subtasks] == ["succeeded"]
     came = ledger(said(*used("task", {"description": "look around"}, "Here is what I found.")))
     assert [(one.outcome, one.inferred) for one in came.subtasks] == [("succeeded", "came-back")]

@@ -63,13 +63,21 @@ class Counting:
     """How the windows of one session are counted, for one turn."""
 
     def __init__(
-        self, session: OpenSession, profile: Profile, policy: Policy, given: str, *, write: bool
+        self,
+        session: OpenSession,
+        profile: Profile,
+        policy: Policy,
+        given: str,
+        *,
+        write: bool,
+        asks: bool = False,
     ) -> None:
         self._session = session
         self._profile = profile
         self._policy = policy
         self._given = given
         self._write = write
+        self._asks = asks
         self._calls: tuple[Call, ...] = ()
         self.ratio = profile.ratio
         self._last: tuple[Window, Count] | None = None
@@ -84,7 +92,9 @@ class Counting:
 
     async def again(self, session: OpenSession) -> Counting:
         """The same for another hold on the session."""
-        other = Counting(session, self._profile, self._policy, self._given, write=self._write)
+        other = Counting(
+            session, self._profile, self._policy, self._given, write=self._write, asks=self._asks
+        )
         return await other.begin()
 
     @property
@@ -94,7 +104,9 @@ class Counting:
 
     @property
     def _endpoint(self) -> Counter | None:
-        """What counts for this model's provider, where there is one that answers."""
+        """What counts for this model's provider, where there is one that may be asked."""
+        if not self._asks:
+            return None
         endpoint, provider = self._session.endpoint, self._profile.provider
         serves = getattr(endpoint, "serves", None)
         if serves is not None:
@@ -198,7 +210,7 @@ class Counting:
 
     async def _asked(self, window: Window) -> Count | None:
         endpoint, format = self._endpoint, FORMATS.get(self._profile.provider)
-        if endpoint is None or format is None:
+        if endpoint is None or format is None or self._is_refused(window):
             return None
         options = Options(max_tokens=max(window.budget.output, 1))
         request = codec(format).encode(window, self._profile, options)
@@ -206,6 +218,11 @@ class Counting:
             return await endpoint.count_request(request, format)
         except ProviderError:
             return None  # an endpoint that fails must not keep a turn from being prepared
+
+    def _is_refused(self, window: Window) -> bool:
+        """Whether the endpoint would refuse it: a window that ends in a reply is not sent so."""
+        ends_in_reply = bool(window.blocks) and window.blocks[-1].role == "assistant"
+        return ends_in_reply and not self._profile.can("prefill")
 
     async def _exact(self, window: Window, shown: Shown, counter: Counter) -> Count:
         visible = self._session.visible

@@ -108,7 +108,7 @@ async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
     if call.last.prompt:
         return Count(tokens=call.last.prompt, tier="reported")
     policy = await session.policy()
-    counting = await Counting(session, profile, policy, call.given, write=False).begin()
+    counting = await Counting(session, profile, policy, call.given, write=False, asks=False).begin()
     return calibrated(call.estimated, counting.ratio)
 
 

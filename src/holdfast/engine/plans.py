@@ -46,7 +46,7 @@ async def plan(
     first = await seq_of(session, since) if since != "" else 0
     last = await seq_of(session, upto) if upto != "" else 0
     preparation = await session.turns.preparation(**given)
-    counting = await preparation.counting(write=False)
+    counting = await preparation.counting(write=False, planning=True)
     view = await session.view()
     climb = Climb(preparation.scene, counting, write=True)
     written = written_down(session.info.directory).text

@@ -114,12 +114,16 @@ class Preparation:
         made = await self.scene.assembled(view, around, budget)
         return made.window, made.fixed
 
-    async def counting(self, *, write: bool) -> Counting:
-        """How the windows of this turn are counted."""
+    async def counting(self, *, write: bool, planning: bool = False) -> Counting:
+        """How the windows of this turn are counted.
+
+        The provider's endpoint is asked for a window that is sent, and for a compaction by hand;
+        a preview is shown often, and makes do with the estimate.
+        """
         scene = self.scene
         given = wire.digest(wire.encode(scene.given)).hex()
         return await Counting(
-            self._session, scene.profile, scene.policy, given, write=write
+            self._session, scene.profile, scene.policy, given, write=write, asks=write or planning
         ).begin()
 
     async def _settled(
