@@ -107,9 +107,10 @@ class Erase:
 
 @dataclass(frozen=True)
 class Backup:
-    """A copy is made beside the store."""
+    """A copy is made beside the store, of what its file and its log hold."""
 
     def run(self, store: Store, *, again: bool = False) -> None:
+        Checkpoint("PASSIVE").run(store)
         if isinstance(store, SqliteStore):
             drive(store.care.backup())
 

@@ -4,7 +4,8 @@ It is a job in steps, each leased, short for other writers, and the same when ta
 
 Rule 1: the index is merged a slice at a time; only what was deleted before a merge began is gone at
         its end.
-Rule 2: a backup is copied, the session is erased from the copy, and the copy takes its place.
+Rule 2: a backup is copied, the session is erased from the copy, and the copy takes its place. A copy
+        that a crash has left unfinished holds the session too; it is removed before the next one.
 Rule 3: what cannot be rewritten stays named until it is removed.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +87,7 @@ def _has_number(path: Path, number: int) -> bool:
 
 def _next_backup(db: Sqlite, session: str, number: int, until: int) -> Erasing:
     """Rewrite the first backup that can be; where none is left that can, the job is done."""
+    _sweep(db.path, number)
     left, why = list[str](), list[str]()
     for path in (held := _holding(db, session, number)):
         name = Path(path).name
@@ -93,7 +96,7 @@ def _next_backup(db: Sqlite, session: str, number: int, until: int) -> Erasing:
                 left.append(path)
                 why.append(f"{path} is damaged")
             continue
-        trouble = _rewritten(Path(path), session)
+        trouble = _rewritten(Path(path), session, number)
         if not trouble:
             rest = tuple(one for one in held if one != path)
             return Erasing(session=session, rewritten=(path,), holding=rest)
@@ -114,10 +117,23 @@ def _finish(db: Sqlite, number: int, until: int, *, left: bool) -> None:
     db.settle()
 
 
-def _rewritten(path: Path, session: str) -> str:
+def _sweep(store: Path, number: int) -> None:
+    """Remove the copies that this erasure has left unfinished; its lease says they are no one's."""
+    for name in backups.copies(store):
+        if name.startswith(_unfinished_name(number)):
+            with suppress(FileNotFoundError):
+                os.unlink(backups.directory(store) / name)
+
+
+def _unfinished_name(number: int) -> str:
+    """How the name of every copy begins that the erasure with this number makes."""
+    return f"{UNFINISHED}erasure-{number}-"
+
+
+def _rewritten(path: Path, session: str, number: int) -> str:
     """Put a copy without the session in the place of a backup; why not, where it cannot be."""
     try:
-        made = path.parent / f"{UNFINISHED}{backups.stamp()}.db"
+        made = path.parent / f"{_unfinished_name(number)}{backups.stamp()}.db"
         with backups.unfinished(made) as copy:
             with backups.opened(path) as source:
                 backups.copy_to(source, copy)
