@@ -66,8 +66,9 @@ def raises() -> Iterator[Told]:
 
 
 def hangs() -> Iterator[Told]:
+    yield Begun(native="s")
     while True:
-        yield Begun(native="s")
+        pass
 
 
 def swells() -> Iterator[Told]:
@@ -99,7 +100,7 @@ def test_the_judge_notices(
 ) -> None:
     form = FORMS["codex"]
     outcome = Judge(form, tmp_path, Planted(wrong), seconds=0.05)(form.seeds[0])
-    assert (outcome.verdict, why in outcome.why) == (verdict, True)
+    assert (outcome.verdict, why in outcome.why) == (verdict, True), outcome.why
 
 
 def test_what_goes_wrong_is_saved_once_and_can_be_read_again(tmp_path: Path) -> None:
