@@ -24,7 +24,6 @@ def conceal_keys() -> None:
 
     if os.name != "posix":
         return
-    from holdfast.engine.settings import KEYS  # the engine waits until a command runs
 
     names = [f"{name}=".encode() for name in KEYS]
     _overwrite_in_environ(names)
