@@ -4,8 +4,8 @@ It is a job in steps, each leased, short for other writers, and the same when ta
 
 Rule 1: the index is merged a slice at a time; only what was deleted before a merge began is gone at
         its end.
-Rule 2: a backup is copied, the session is erased from the copy, and the copy takes its place. What a
-        crash has left unfinished holds the session too; it is removed before the next copy is made.
+Rule 2: a backup is copied, the session is erased from the copy, and the copy takes its place. What
+        a crash left unfinished holds the session too; it is removed before the next copy is made.
 Rule 3: what cannot be rewritten stays named until it is removed.
 """
 
