@@ -22,9 +22,11 @@ def context() -> ForkServerContext:
     return made
 
 
-def scattered(function: Callable[..., T], many: Sequence[Iterable[Any]]) -> Iterator[T]:
+def scattered(
+    function: Callable[..., T], many: Sequence[Iterable[Any]], processes: int = 0
+) -> Iterator[T]:
     """The results of a function for each set of arguments, worked out on every core."""
-    with context().Pool(min(os.cpu_count() or 1, len(many))) as pool:
+    with context().Pool(min(processes or os.cpu_count() or 1, len(many))) as pool:
         yield from pool.imap(_Spread(function), [tuple(each) for each in many])
 
 

@@ -22,7 +22,8 @@ from tests.replay.playing import WINDOWS, Outcome, Trial, play, sessions
 @click.option("--policy", "policies", multiple=True, help="Only this policy.")
 @click.option("--window", "windows", multiple=True, type=int, help="Only this window, in tokens.")
 @click.option("--every", default=1, show_default=True, help="Take every so many-th transcript.")
-def main(policies: tuple[str, ...], windows: tuple[int, ...], every: int) -> None:
+@click.option("--processes", default=0, help="At most so many at once; 0: one a core.")
+def main(policies: tuple[str, ...], windows: tuple[int, ...], every: int, processes: int) -> None:
     """Live through real transcripts, and say what went wrong."""
     if not SHARED_DATA.is_dir():
         raise click.ClickException(f"recorded data is missing: {SHARED_DATA}")
@@ -35,7 +36,7 @@ def main(policies: tuple[str, ...], windows: tuple[int, ...], every: int) -> Non
     found: dict[tuple[str, int], Outcome] = defaultdict(Outcome)
     columns = (TextColumn("replays"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        outcomes = scattered(play, [(trial,) for trial in trials])
+        outcomes = scattered(play, [(trial,) for trial in trials], processes)
         for trial, outcome in zip(trials, progress.track(outcomes, len(trials)), strict=True):
             found[trial.policy, trial.window].add(outcome)
     show(found)
@@ -44,7 +45,7 @@ def main(policies: tuple[str, ...], windows: tuple[int, ...], every: int) -> Non
 
 def show(found: dict[tuple[str, int], Outcome]) -> None:
     """Print the table, then what went wrong in words."""
-    console = Console()
+    console = Console(width=max(Console().width, 100))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
     table.add_column("policy", no_wrap=True)
     heads = (

@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.replay import READERS
-from holdfast.core.boundary import is_request, unread_from
-from holdfast.core.extract import INDEX
-from holdfast.core.extract.index import read
-from holdfast.core.handles import has_handle
-from holdfast.core.truncate import all_shown, cap
+from holdfast.core.boundary import is_request
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import HoldfastError, OverBudget, Refused
 from holdfast.model.log import Entry, Summary
-from holdfast.model.message import Message, Text, ToolResult
+from holdfast.model.message import Message
 from holdfast.model.policy import Policy
 from holdfast.model.span import within
 from holdfast.policies import policy as policy_of
@@ -29,6 +25,7 @@ from tests.ledger.reading import claude_facts, codex_facts
 from tests.ledger.test_transcripts import changes, shown
 from tests.properties.histories import FORMATS
 from tests.properties.ladders import Voice, engine, exactly
+from tests.replay import fresh
 
 WINDOWS = (8_192, 32_768, 131_072, 200_000, 1_000_000)
 FACTS = {"claude": claude_facts, "codex": codex_facts}
@@ -62,7 +59,7 @@ class Outcome:
     """of which so many stand in the window, and the rest can be recalled."""
     files: int = 0
     hidden: int = 0
-    """Results that no reply has come to, and a window did not show."""
+    """What arrived since the last reply, and a request did not show."""
     own: int = 0
     """Lines of names with a handle of ours in them."""
     wrong: list[str] = field(default_factory=list)
@@ -115,6 +112,7 @@ class Replay:
     def __init__(self, s: BlockingSession, policy: Policy, voice: Voice | None) -> None:
         self.s, self.policy, self.voice = s, policy, voice
         self.outcome = Outcome()
+        self.said: list[Message] = []
 
     def live(self, entries: list[Entry]) -> None:
         """Append what was said, and make a window where a reply was asked for."""
@@ -123,6 +121,7 @@ class Replay:
             if place in asked:
                 self.window()
             assert isinstance(entry.body, Message)
+            self.said.append(entry.body)
             self.s.append(
                 entry.body, provider="some" if entry.model else "", model=entry.model,
                 completed=entry.completed is not None,
@@ -162,37 +161,24 @@ class Replay:
             self.voice.broken = []
 
     def check_unread(self, made: PreparedWindow) -> None:
-        """Law 2: each result that has arrived since the last reply is shown, up to its cap."""
-        view = self.s.view()
-        said = [one for one in self.s.entries() if one.is_message]
-        bodies = [one.body for one in said if isinstance(one.body, Message)]
-        fresh = all_shown(said[unread_from(bodies) :], cap(self.policy, made.profile))
-        shown = {
-            part.call: part.output
-            for block in made.blocks
-            for part in block.parts
-            if isinstance(part, ToolResult)
-        }
-        texts = "\n".join(p.text for b in made.blocks for p in b.parts if isinstance(p, Text))
-        for entry in fresh:
-            for part in entry.body.parts if isinstance(entry.body, Message) else ():
-                if not isinstance(part, ToolResult) or part.output in texts:
-                    continue  # one without a call is told as text
-                if shown.get(part.call) != part.output:
-                    self.outcome.hidden += 1
-                    self.outcome.wrong.append(
-                        f"the result at #{entry.seq} of {view.last} is hidden"
-                    )
+        """Law 2: what has arrived since the last reply is in every request, up to its cap."""
+        for format in FORMATS:
+            try:
+                request = made.request(format)
+            except Refused:
+                continue  # told of already
+            missing = fresh.hidden(self.said, [*fresh.strings(request)], fresh.SMALL)
+            missing += filter(None, [fresh.cleared(request, self.said)])
+            self.outcome.hidden += len(missing)
+            where = f"{format}, behind message {len(self.said)}"
+            self.outcome.wrong += [f"{where}, {what} is hidden" for what in missing]
 
-    def check_names(self, summaries: list[Entry]) -> None:
+    def check_names(self, log: list[Entry]) -> None:
         """None of our own handles is listed among the names of a session."""
-        for one in summaries:
-            if isinstance(one.body, Summary):
-                told = "\n".join((one.body.text, one.body.expand))
-                lines = filter(read, told.partition(INDEX)[2].splitlines())
-                own = [line for line in lines if has_handle(line)]
-                self.outcome.own += len(own)
-                self.outcome.wrong += [f"a handle among the names: {line[:80]}" for line in own]
+        bodies = [one.body for one in log if isinstance(one.body, Summary)]
+        own = [line for b in bodies for line in fresh.own_names(f"{b.text}\n{b.expand}")]
+        self.outcome.own += len(own)
+        self.outcome.wrong += [f"a handle among the names: {line[:80]}" for line in own]
 
     def check_requests(self) -> None:
         """What the user said and a summary covers stands in the window, or can be recalled."""
