@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,41 @@ def test_one_line_says_how_what_left_can_be_brought_back(
     handles = re.findall(r"recall (#\d+-#\d+) brings it back", text)
     assert len(handles) == 1
     assert "count the things of kind 0" in s.recall(handles[0]).text
+
+
+@pytest.mark.parametrize("policy", [name for name in NAMED if name != "holdfast"])
+def test_the_line_tells_of_all_that_earlier_summaries_covered(hf: Holdfast, policy: str) -> None:
+    told: list[str] = []
+
+    def voice(question: Any) -> str:
+        return SUMMARY.replace("</", f" {told[-1]}</") if told else SUMMARY
+
+    s = hf.session(model="gpt-4", policy=policy, summariser=voice)
+    for _ in range(3):
+        for n in range(24):
+            s.user(f"count the things of kind {n} " + "please " * 60)
+            s.append(assistant(f"there are {n} things " + "of that kind " * 40))
+        s.user("and now?")
+        s.apply(s.plan())
+        s.append(assistant("Fine."))
+        told += re.findall(r"\[All that .*brings it back.*\]", shown(s))
+    assert len(told) == 3  # none is copied from the summary before
+    first, last = map(int, re.findall(r"#(\d+)", told[-1]))
+    assert first == 1
+    assert last > 60
+    assert "count the things of kind 0" in s.recall(f"#{first}-#{last}").text
+
+
+def test_the_line_does_not_tell_of_what_stays_visible(hf: Holdfast) -> None:
+    s = talked(hf, "claude-code", asked=True)
+    s.apply(s.plan(upto=10))
+    s.apply(s.plan(since=21))
+    for n in range(12):
+        s.append(assistant("Fine. " * 60))
+        s.user(f"and again {n} " + "please " * 60)
+    s.apply(s.plan(since=21))
+    found = re.findall(r"recall #(\d+)-#(\d+) brings", shown(s))
+    assert [first for first, _ in found] == ["1", "21"]
 
 
 @pytest.mark.parametrize("policy", SEEDS)

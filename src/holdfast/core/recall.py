@@ -20,7 +20,6 @@ from holdfast.core.text import searchable
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Media, Message, Part, Reasoning, ToolCall, ToolResult
-from holdfast.model.span import Spans
 from holdfast.model.window import Tool
 
 LINE: Final = 100
@@ -167,14 +166,20 @@ def expandable(entries: Sequence[Entry], calls: Mapping[str, ToolCall], budget: 
     return "\n".join((EXPAND, *(line for _, line in sorted(chosen)))) if chosen else ""
 
 
-def recalled(covers: Spans) -> str:
-    """One line that says how what a summary covers can be brought back."""
-    if not covers:
-        return ""
+def recalled(first: int, last: int) -> str:
+    """One line that says how the stretch that a summary covers can be brought back."""
     return (
-        f"[All that this summary covers is kept word for word: recall #{covers[0].first}-"
-        f"#{covers[-1].last} brings it back, search_history finds any of it.]"
+        f"[All that this summary covers is kept word for word: recall #{first}-#{last} "
+        "brings it back, search_history finds any of it.]"
     )
+
+
+def without_recalled(text: str) -> str:
+    """A summary without such a line, which a model copied from the summary before it."""
+    return _RECALLED.sub("", text).strip() if "recall #" in text else text
+
+
+_RECALLED = re.compile(r"\[All that this summary covers is kept word for word: recall #[^\]\n]*\]")
 
 
 EXPAND: Final = "What can be brought back word for word, among all the rest:"

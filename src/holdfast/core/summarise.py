@@ -24,6 +24,7 @@ from holdfast.model.message import Message
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Due, Step, Summarise
 from holdfast.model.span import Spans, clip, within, without
+from holdfast.model.view import place_of
 
 LEAST_CUT = 200
 """A message of the user's is not cut to fewer tokens than this; it is left out instead."""
@@ -222,6 +223,20 @@ def covered(now: Situation, cut: int) -> Spans:
     last = entries[cut].seq - 1 if cut < len(entries) else now.view.last
     spans = clip(now.view.spans, _first(now), last)
     return spans if now.trigger == "manual" else without(spans, now.view.folded.shielded)
+
+
+def told_from(now: Situation, covers: Spans) -> int:
+    """The first entry that a new summary tells of, with all that those it replaces have covered.
+
+    What stays visible before it is not told of, nor what another standing summary covers.
+    """
+    if not now.replaced:
+        return covers[0].first
+    before = clip(without(now.view.spans, covers), 1, covers[-1].last)
+    ends = [span.last for span in before if span.last < covers[0].first]
+    others = [one for one in now.summaries if one not in now.replaced]
+    ends += [int(at) for one in others if (at := place_of(one)) < covers[0].first]
+    return min(max(ends, default=0) + 1, covers[0].first)
 
 
 def _first(now: Situation) -> int:

@@ -15,9 +15,9 @@ from holdfast.core.accept import refusals
 from holdfast.core.estimate import estimate
 from holdfast.core.extract import digested, extract, listing
 from holdfast.core.ledger.render import render
-from holdfast.core.recall import expandable, recalled
+from holdfast.core.recall import expandable, recalled, without_recalled
 from holdfast.core.situation import Situation
-from holdfast.core.summarise import LEAST
+from holdfast.core.summarise import LEAST, told_from
 from holdfast.core.transcript import earlier, told
 from holdfast.engine.flight import Flight
 from holdfast.engine.focus import standing
@@ -76,6 +76,7 @@ class Drafting:
         """The plan with its summary; None where it was vetoed, or no summary was accepted."""
         failpoint("compaction.planned")
         plan.session, before = self._scene.session.id, plan.summary
+        first = told_from(now, plan.covers) if plan.covers else 0
         now = replace(now, summaries=now.replaced)  # another one stands for what it covers
         told = await self._scene.session.upkeep.consulted(plan)
         if told is False:
@@ -88,11 +89,12 @@ class Drafting:
         focus = "\n\n".join(filter(None, (focus, standing(self._scene.policy))))
         rule = _rule(plan, now)
         ledger = await self._ledger(plan, now)
-        plan = self._beside(plan, now, ledger, rule)
+        plan = self._beside(plan, now, ledger, rule, first)
         if replaced and (against := self._against(plan, now, ledger, rule)):
             plan.objections, plan.summary = (*plan.objections, *against), before
         if not plan.summary:
             await self._write(plan, now, ledger, rule, focus, flight)
+        plan.summary = without_recalled(plan.summary)
         if not plan.summary.strip():
             return None
         plan.expand = await self._listed(plan, now, rule)
@@ -119,10 +121,13 @@ class Drafting:
         session = self._scene.session
         return await session.ledgers.near(session.id, plan.covers[-1].last, now.summaries)
 
-    def _beside(self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise) -> Plan:
+    def _beside(
+        self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise, first: int
+    ) -> Plan:
         """What code knows is laid beside the prose: facts, and what can be expanded."""
         if not rule.ledger:
-            plan.expand = recalled(plan.covers) if now.policy.recalls else ""
+            last = plan.covers[-1].last
+            plan.expand = recalled(first, last) if now.policy.recalls else ""
             return plan
         prose = max(plan.most - now.frame - LEAST, 0)
         facts = render(ledger, int(prose * LEDGER) - FRAME) if prose * LEDGER > FRAME else ""
