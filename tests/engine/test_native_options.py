@@ -92,6 +92,10 @@ def test_what_openai_alone_knows_passes_through(session: BlockingSession) -> Non
 def test_what_gemini_alone_knows_passes_through(session: BlockingSession) -> None:
     told = {"thinking_budget": 512, "include_thoughts": False}
     assert request(session, "gemini", thinking=told)["config"]["thinking_config"] == told
+    dynamic = request(session, "gemini", thinking=-1)["config"]["thinking_config"]
+    assert dynamic["thinking_budget"] == -1
+    mode = {"function_calling_config": {"mode": "VALIDATED"}}
+    assert request(session, "gemini", tool_choice=mode)["config"]["tool_config"] == mode
 
 
 WRONG: list[dict[str, Any]] = [
@@ -103,7 +107,14 @@ WRONG: list[dict[str, Any]] = [
     {"thinking": "hard"},
     {"thinking": 2.5},
     {"thinking": [2048]},
+    {"thinking": -2},
+    {"thinking": {"type": "enabled", "budget_tokens": -5}},
+    {"thinking": {"thinking_budget": "x"}},
+    {"thinking": {"thinkingLevel": 9}},
+    {"effort": {"a": 1}},
+    {"effort": 5},
     {"tool_choice": {"type": "wat"}},
+    {"tool_choice": {"function_calling_config": {"mode": "wat"}}},
     {"tool_choice": {}},
     {"tool_choice": {"type": "tool"}},
     {"tool_choice": {"type": "function", "function": {}}},

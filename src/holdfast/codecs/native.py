@@ -25,10 +25,16 @@ HOSTED: Final = frozenset({
 })  # fmt: skip
 """The types of a choice that only OpenAI's formats know."""
 
-GEMINI_THINKING: Final = frozenset({
-    "thinking_budget", "thinking_level", "include_thoughts",
-    "thinkingBudget", "thinkingLevel", "includeThoughts",
-})  # fmt: skip
+GEMINI_THINKING: Final[dict[str, type]] = {
+    "thinking_budget": int, "thinking_level": str, "include_thoughts": bool,
+    "thinkingBudget": int, "thinkingLevel": str, "includeThoughts": bool,
+}  # fmt: skip
+"""How Gemini is asked to think, and the type of each field."""
+
+DYNAMIC: Final = -1
+"""As many tokens as the model finds right, in Gemini's words."""
+
+GEMINI_MODES: Final = frozenset({"auto", "any", "none", "validated"})
 
 Native = dict[str, Any]
 
@@ -36,6 +42,7 @@ Native = dict[str, Any]
 def normalised(options: Options, format: str, tools: Collection[str]) -> Options:
     """The options in our own words, but for what only this format can say."""
     choice, parallel = _choice(options.tool_choice, format, tools)
+    _check_effort(options.effort)
     return replace(
         options,
         thinking=_thinking(options.thinking, format),
@@ -51,8 +58,15 @@ def thinks(thinking: object) -> bool:
     return bool(thinking)
 
 
+def _check_effort(effort: object) -> None:
+    """An effort is a word, whichever words a provider has for it."""
+    if not isinstance(effort, str):
+        raise Misuse(f"effort={effort!r} is not taken; give a word such as 'low' or 'high'")
+
+
 def _thinking(told: object, format: str) -> int | Native | None:
-    if told is None or (type(told) is int):
+    least = DYNAMIC if format == "gemini" else 0
+    if told is None or (type(told) is int and told >= least):
         return told
     native = _object(told)
     kind, budget = native.get("type"), native.get("budget_tokens")
@@ -60,14 +74,20 @@ def _thinking(told: object, format: str) -> int | Native | None:
         return 0
     if kind == "adaptive":
         return native if format == "anthropic" else None
-    if kind == "enabled" and type(budget) is int:
+    if kind == "enabled" and type(budget) is int and budget >= 0:
         return native if format == "anthropic" and len(native) > len(("type", "budget")) else budget
-    if format == "gemini" and native and native.keys() <= GEMINI_THINKING:
+    if format == "gemini" and _is_gemini_thinking(native):
         return native
     raise Misuse(
         f"thinking={told!r} is not taken for {format}; give a number of tokens, 0 for none, "
         "{'type': 'enabled', 'budget_tokens': …}, {'type': 'adaptive'} or {'type': 'disabled'}"
     )
+
+
+def _is_gemini_thinking(native: Native) -> bool:
+    """Whether an object is what Gemini takes, each field of its own type."""
+    kinds = GEMINI_THINKING
+    return bool(native) and all(type(value) is kinds.get(name) for name, value in native.items())
 
 
 def _choice(told: object, format: str, tools: Collection[str]) -> tuple[str | Native, bool | None]:
@@ -122,7 +142,7 @@ def _is_own(native: Native, format: str) -> bool:
         kind = native.get("type")
         return kind == "allowed_tools" or (kind in HOSTED and kind not in ("function", "custom"))
     wanted = _object(native.get("function_calling_config", native.get("functionCallingConfig")))
-    return format == "gemini" and isinstance(wanted.get("mode"), str)
+    return format == "gemini" and str(wanted.get("mode", "")).lower() in GEMINI_MODES
 
 
 def _no_choice(told: object, tools: Collection[str]) -> Misuse:
