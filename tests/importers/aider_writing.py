@@ -27,3 +27,10 @@ STORY = (
     + "> one\ntwo\n\nthree  \n> Add the output to the chat? y  \n"
     + f"\nIt works.\n\n{TOKENS}"
 )
+
+
+CACHED = (
+    "> Tokens: 52k sent, 13k cache write, 39k cache hit, 316 received.\n"
+    "Cost: $0.06 message, $1.14 session.  \n"
+)
+"""How a call is shown whose prompt was cached: its cost stands in a line of its own."""

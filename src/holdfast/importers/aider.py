@@ -4,9 +4,13 @@ Rule 1: a run is a session. What the user typed stands in `#### ` lines, what th
         `> ` lines; both end with two spaces. Everything else is the model's.
 Rule 2: quotes and headings of a reply end without them, and what stands in a fence, or in a
         SEARCH/REPLACE block, is the reply's whatever it looks like. A fence that nobody closed ends
-        where only the program can have written. Where an editor has taken the blanks away, which
-        the first lines of a run show, every such heading is the user's.
-Rule 3: the file names no messages and tells no times but when a run began, without a zone: it is
+        where only the program can have written.
+Rule 3: where a formatter has taken the blanks at the ends of lines away, or the blank lines, which
+        the first lines of a run show, such a heading is the user's after what the console shows;
+        in a reply it is the user's only where nothing shows the end of a reply.
+Rule 4: in architect mode the plan is handed to the editor as a prompt, word for word: a prompt that
+        repeats the reply before it is the program's.
+Rule 5: the file names no messages and tells no times but when a run began, without a zone: it is
         read as UTC, so that it stays the same wherever it is read.
 """
 
@@ -18,6 +22,8 @@ from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from pathlib import PurePath
 
+from msgspec.structs import replace
+
 from holdfast.importers.jsonl import NOT_UTF8, as_utf8, milliseconds
 from holdfast.importers.values import begins, billionths, count
 from holdfast.model.message import Message, Record, Text
@@ -28,7 +34,7 @@ from holdfast.ports import Material
 AGENT = "aider"
 
 CONSOLE = "system-reminder"
-"""What the console showed is no words of the user's."""
+"""What the console showed, and a plan that is handed to the editor, are no words of the user's."""
 
 START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
 _STARTED = re.compile(rb"^# aider chat started at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.MULTILINE)
@@ -39,6 +45,12 @@ _TOKENS = re.compile(
     rf"Tokens: {_NUMBER} sent(?:, {_NUMBER} cache write)?(?:, {_NUMBER} cache hit)?"
     rf"(?:, {_NUMBER} received)?\.?(?: Cost: \$([\d.,]{{1,20}}) (?:message|request))?"
 )
+_COST = re.compile(r"(?:> )?Cost: \$([\d.,]{1,20}) (?:message|request)")
+"""The cost in a line of its own: so it is shown where a cache was both written and read."""
+_UNENDED = re.compile(rf"> Tokens: {_NUMBER} sent, [^$\n]{{1,100}} received\.\Z")
+"""The line before such a cost ends without blanks."""
+_METERED = re.compile(r"Aider v(?:0\.(?:[4-9]\d|\d{3})|[1-9])")
+"""A version that shows after every reply what it has used."""
 _TOKENS_BEFORE = re.compile(
     r"(\d{1,12}) prompt tokens, (\d{1,12}) completion tokens(?:, \$([\d.]{1,20}) cost)?"
 )
@@ -96,10 +108,11 @@ class Reading:
             start = run.starts(text) if run else START.match(text)
             if start:
                 yield from run.close() if run else ()
-                run = Run(self._named(start[1]), milliseconds(f"{start[1]}+00:00"))
+                parted = run is not None and run.parts_next
+                run = Run(self._named(start[1]), milliseconds(f"{start[1]}+00:00"), parted)
                 yield Begun(native=run.native, created=run.created, directory=self._directory)
             elif not run and text.strip():
-                run = Run(f"without a beginning {_print(text)}", 0)
+                run = Run(f"without a beginning {_print(text)}", 0, True)
                 yield Problem("a run whose beginning is missing", line.number)
                 yield Begun(native=run.native, directory=self._directory)
             if run and (not start or start.string != text):
@@ -115,13 +128,26 @@ class Reading:
 class Run:
     """One run of the program, line by line."""
 
-    def __init__(self, native: str, created: int) -> None:
+    def __init__(self, native: str, created: int, parted: bool) -> None:
         self.native, self.created = native, created
+        self.parts_next = False
+        """Whether a blank line follows the beginning of the next run, which stood in a fence."""
+        self._parted = parted
+        """Whether one has followed the beginning of this run."""
+        self._dense = False
+        """Whether a formatter has taken the blank lines away."""
+        self._metered = False
+        """Whether the console shows the end of each reply."""
+        self._unpriced: Called | None = None
+        """A call whose cost may stand in the next line."""
+        self._reply = b""
+        """What the last reply is found again by."""
         self._mode = "banner"
         self._torn = False
         """Whether the console's last line goes on in the next."""
-        self._trimmed, self._doubted = False, False
-        """Whether an editor has taken the blanks at the ends of lines away, or may have."""
+        self._trimmed, self._doubted, self._command = False, False, False
+        """Whether a formatter has taken the blanks at the ends of lines away, or may have; and
+        whether the first line, the command, goes on in the next."""
         self._fence = Fence()
         self._lines: list[str] = []
         self._first = 0
@@ -132,6 +158,7 @@ class Run:
 
     def starts(self, text: str) -> re.Match[str] | None:
         """The beginning of the next run; inside a fence it is one once the console has spoken."""
+        self.parts_next = False
         if not self._inside:
             return START.match(text)
         if not text.startswith("> "):
@@ -140,6 +167,7 @@ class Run:
         start = START.match(self._lines[-last]) if last else None
         if start:
             del self._lines[-last:]
+            self.parts_next = last > 1
         return start
 
     @property
@@ -149,7 +177,12 @@ class Run:
 
     def feed(self, text: str, number: int) -> Iterator[Told]:
         """What is finished by one more line."""
-        mode, words = self._what(text)
+        cost = _COST.match(text) if self._unpriced else None
+        yield from self._called(_billionths(cost[1]) if cost else None)
+        self._dense = self._dense or not (self._parted or not text.strip())
+        self._parted = True
+        shown = self._mode, text.removeprefix("> ").rstrip()
+        mode, words = shown if cost else self._what(text)
         if mode != self._mode or (mode == "user" and self._blank):
             yield from self._finish()
             self._mode, self._first, self._fence = mode, number, Fence()
@@ -167,29 +200,38 @@ class Run:
         console = "banner" if self._mode == "banner" else "console"
         if self._mode == "banner":
             self._doubt(text)
-        if self._ends(text) and text.startswith("#### ") and (self._blank or self._mode == "user"):
+        if text.startswith("#### ") and self._prompts(text):
             self._torn = False
             return "user", text[5:].removesuffix("  ")
         if self._mode == "reply":
-            shown = text.startswith("> ") and self._ends(text)
+            shown = text.startswith("> ") and (self._ends(text) or bool(_UNENDED.match(text)))
             if inside or self._trimmed:
-                shown = shown and self._blank and bool(_PROGRAM.match(text))
+                apart = self._blank or self._dense
+                shown = shown and apart and bool(_PROGRAM.match(text))
             return (console, text[2:].rstrip()) if shown else ("reply", text)
         if text.startswith("> ") or self._torn:
-            self._torn = not self._ends(text)
+            self._torn = not (self._ends(text) or _UNENDED.match(text))
             return console, text.removeprefix("> ").rstrip()
         if not text.strip():
             return self._mode, None
         return "reply", text
 
+    def _prompts(self, text: str) -> bool:
+        """Whether a heading is what the user typed."""
+        if not self._ends(text) or (self._mode == "reply" and self._trimmed and self._metered):
+            return False
+        return self._blank or self._dense or self._mode == "user"
+
     def _doubt(self, text: str) -> None:
         """Look for the blanks: the first line may only go on, for what was asked stands in it."""
         if text.startswith("> ") and not self._lines:
             self._doubted = not text.endswith("  ") and "aider" in text.lower()
+            self._command = self._doubted
         elif self._doubted and text.endswith("  "):
             self._doubted = False
-        elif self._doubted and self._blank and text.startswith("#### "):
-            self._doubted, self._trimmed, self._torn = False, True, False
+        elif text.startswith("#### ") and (self._blank or self._dense):
+            cut = self._doubted or not (self._command or text.endswith("  "))
+            self._doubted, self._trimmed, self._torn = False, cut, self._torn and not cut
 
     def _ends(self, text: str) -> bool:
         """Whether a line ends as the program ends those that are not the model's."""
@@ -199,11 +241,22 @@ class Run:
         """What a line of the console tells of the model and its use."""
         if found := _MODEL.match(words):
             self._model = found[1]
+        self._metered = self._metered or bool(_METERED.match(words))
         usage, cost = spent(words)
         if usage:
-            self._calls += 1
+            self._calls, self._metered = self._calls + 1, True
             when = self.created + self._calls  # there is no other time, and each call has its own
-            yield Called(usage=usage, cost=cost, started=when, ended=when, model=self._model)
+            self._unpriced = Called(
+                usage=usage, cost=cost, started=when, ended=when, model=self._model
+            )
+        if cost is not None:
+            yield from self._called()
+
+    def _called(self, cost: int | None = None) -> Iterator[Told]:
+        """The call that waits for its cost."""
+        call, self._unpriced = self._unpriced, None
+        if call:
+            yield replace(call, cost=call.cost if cost is None else cost)
 
     def _finish(self, *, open: bool = False) -> Iterator[Told]:
         lines, self._lines = self._lines, []
@@ -217,7 +270,9 @@ class Run:
             return
         self._said += 1
         reply = self._mode == "reply"
-        part = Text(text, scaffold=CONSOLE if self._mode == "console" else "")
+        repeated = self._mode == "user" and self._reply == _essence(text)
+        self._reply = _essence(text) if reply else self._reply
+        part = Text(text, scaffold=CONSOLE if repeated or self._mode == "console" else "")
         yield Said(
             message=Message("assistant" if reply else "user", (part,)),
             created=self.created, completed=self.created, native=f"{self._said}:{_print(lines[0])}",
@@ -226,6 +281,7 @@ class Run:
 
     def close(self) -> Iterator[Told]:
         """What is left when the run ends here."""
+        yield from self._called()
         told = list(self._finish(open=True))
         yield from told
         if told and not self._said:
@@ -286,6 +342,13 @@ def directory(path: str) -> str:
 
 def _print(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _essence(text: str) -> bytes:
+    """What a text is found again by, however its lines are parted and end."""
+    lines = (line.strip() for line in text.split("\n"))
+    told = "\n".join(filter(None, lines)).encode("utf-8", "surrogatepass")
+    return blake2b(told, digest_size=16).digest()
 
 
 def _number(text: str | None) -> int:
