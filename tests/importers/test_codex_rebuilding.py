@@ -9,6 +9,7 @@ import pytest
 from holdfast.engine.doors import Holdfast
 from holdfast.model.log import Summary
 from tests.importers.looking import bring, only, words
+from tests.importers.looking import said as words_of
 from tests.importers.rollouts import CONTEXT, MODEL, Rollout, said, sealed
 
 
@@ -95,6 +96,16 @@ def test_a_local_summary_stands_in_its_own_words(hf: Holdfast, tmp_path: Path) -
     assert seen(hf, told, tmp_path) == ["ask a", "Σ", "ask b", "say b"]
     (summary,) = summaries(hf)
     assert (summary.text, summary.sealed) == (text, None)
+
+
+def test_a_replacement_whose_members_come_in_another_order_repeats_nothing(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = turns("a", "b")
+    asked = {"content": [{"text": "ask a", "type": "input_text"}], "role": "user"}
+    told.compacts({**asked, "type": "message"}, said("user", "ask b"), sealed())
+    seen(hf, told, tmp_path)
+    assert [words_of(entry) for entry in only(hf).entries()].count("ask a") == 1
 
 
 def test_an_old_compaction_keeps_what_humans_said(hf: Holdfast, tmp_path: Path) -> None:

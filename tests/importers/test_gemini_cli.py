@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import holdfast
 from holdfast.engine.doors import Holdfast
 from holdfast.importers.gemini_cli import GeminiCli
@@ -189,7 +191,10 @@ def test_unknown_kinds_are_kept_and_told(hf: Holdfast, tmp_path: Path) -> None:
     assert report.kept["hologram"] == 1
 
 
-def test_what_is_printed_as_a_stream_is_read_too(hf: Holdfast, tmp_path: Path) -> None:
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (" , ", " : ")])
+def test_what_is_printed_as_a_stream_is_read_too(
+    separators: tuple[str, str], hf: Holdfast, tmp_path: Path
+) -> None:
     events = [
         {"type": "init", "timestamp": "2026-04-23T12:53:00Z", "session_id": "s", "model": MODEL},
         {"type": "message", "role": "user", "content": "List."},
@@ -205,8 +210,8 @@ def test_what_is_printed_as_a_stream_is_read_too(hf: Holdfast, tmp_path: Path) -
          "stats": {"input_tokens": 90, "output_tokens": 7, "cached": 30}},
     ]  # fmt: skip
     path = tmp_path / "out.jsonl"
-    compact = (json.dumps(event, separators=(",", ":")) for event in events)
-    path.write_text("\n".join(compact) + "\n")
+    printed = (json.dumps(event, separators=separators) for event in events)
+    path.write_text("\n".join(printed) + "\n")
     bring(hf, path)
     assert words(only(hf)) == ["List.", "I list.", "a.py", "", "no such file", "One file."]
     bodies = [e.body for e in only(hf).entries() if isinstance(e.body, Message)]

@@ -12,9 +12,11 @@ import apsw
 import pytest
 
 import holdfast
+from holdfast.engine import ingest
 from holdfast.engine.doors import Holdfast
+from holdfast.engine.prints import printed, with_subtasks
 from holdfast.errors import Misuse, Unknown
-from holdfast.model.log import Notes, Records, Rewind
+from holdfast.model.log import Body, Notes, Records, Rewind
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall
 from tests.importers.looking import bring, calls_of, log, only, parts, said, words
 from tests.importers.writing import MODEL, SESSION, Transcript, call, story, text
@@ -154,6 +156,42 @@ def test_a_copied_history_is_shared_and_paid_once(hf: Holdfast, tmp_path: Path) 
     assert words(hf.session(two.id)) == ["Begin.", "Begun.", "Right.", "Gone right."]
     assert len(list(calls_of(hf, hf.session(one.id)))) == 1
     assert len(list(calls_of(hf, hf.session(two.id)))) == 1
+
+
+def test_a_copied_history_is_shared_beyond_its_subtasks(hf: Holdfast, tmp_path: Path) -> None:
+    """The copy names the subagent's session by its own id, though that is the same subagent."""
+    first, second = Transcript(), Transcript("5d1a2b3c-0000-4000-8000-000000000002")
+    for told in (first, second):
+        told.user("Begin.")
+        told.reply("msg_1", call("toolu_1", "Task", prompt="Look."))
+        told.result("toolu_1", "Well.", toolUseResult={"agentId": "a1b2", "status": "completed"})
+        told.reply("msg_2", text("All is well."))
+    first.user("Left.")
+    second.user("Right.")
+    bring(hf, first.write(tmp_path / "p"), second.write(tmp_path / "p"))
+    one, two = sorted(hf.every_session(), key=lambda session: session.fork)
+    assert (two.parent, two.fork) == (one.id, 4)
+
+
+def _as_older_stores_did(body: Body, created: int, native: str) -> bytes:
+    before = with_subtasks(body, created, native) if isinstance(body, Message) else b""
+    return before or printed(body, created, native)
+
+
+def test_a_subtask_that_an_older_store_was_told_of_is_known_again(
+    hf: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Transcript()
+    told.user("Begin.")
+    told.reply("msg_1", call("toolu_1", "Task", prompt="Look."))
+    told.result("toolu_1", "Well.", toolUseResult={"agentId": "a1b2", "status": "completed"})
+    with monkeypatch.context() as before:
+        before.setattr(ingest, "printed", _as_older_stores_did)
+        bring(hf, told.write(tmp_path / "p"))
+    told.user("Go on.")
+    (report,) = bring(hf, told.write(tmp_path / "p"))
+    assert report.messages == 1
+    assert len(list(only(hf).entries())) == 4
 
 
 def test_what_is_new_goes_to_a_fork_where_somebody_went_on(hf: Holdfast, tmp_path: Path) -> None:

@@ -281,3 +281,22 @@ CALLED = {"type": "toolCall", "id": "c", "name": "read", "arguments": {"path": "
 )  # fmt: skip
 def test_what_a_model_said_in_pi(block: dict[str, Any], part: Any, whole: bool) -> None:
     assert _part(block, "openai", "m") == (part, whole)
+
+
+REDACTED = base64.b64encode(base64.b64decode("REDACTED")).decode()
+
+
+def test_what_a_redaction_left_of_a_picture_is_no_picture() -> None:
+    """The word itself is valid base64."""
+    assert REDACTED == "REDACTED"
+    source = {"type": "base64", "media_type": "image/png", "data": REDACTED}
+    assert blocks.media({"type": "image", "source": source}) is None
+    assert values.picture("image/jpeg", REDACTED) is None
+    url = f"data:image/webp;base64,{REDACTED}"
+    assert spoken([{"type": "input_image", "image_url": url}], human=True) == []
+
+
+def test_what_nobody_can_look_into_is_what_its_media_type_says() -> None:
+    made = values.picture("application/pdf", REDACTED)
+    assert made is not None
+    assert made.data == base64.b64decode(REDACTED)

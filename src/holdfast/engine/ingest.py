@@ -14,7 +14,7 @@ from holdfast.core.standing import Standing
 from holdfast.core.transcript import earlier
 from holdfast.engine.bringing import TOLD
 from holdfast.engine.identity import session_id
-from holdfast.engine.prints import EXTRACTED, of_record, printed
+from holdfast.engine.prints import EXTRACTED, of_record, printed, with_subtasks
 from holdfast.engine.rolling import Rolling
 from holdfast.engine.trail import Trail
 from holdfast.model import wire
@@ -132,7 +132,8 @@ class Ingest:
         body = self._sound(Message(told.message.role, tuple(map(self._part, told.message.parts))))
         assert isinstance(body, Message)
         print = printed(body, told.created, told.native)
-        seq = await self._trail.known(print, told.native, body if told.open else None)
+        before = with_subtasks(body, told.created, told.native)
+        seq = await self._trail.known(print, told.native, body if told.open else None, before)
         if not seq:
             records = self._sound(Message("user", told.records)) if told.records else None
             beside: tuple[Any, ...] = records.parts if isinstance(records, Message) else ()

@@ -1,7 +1,7 @@
 """Fingerprints of what is imported: the same for what an importer tells and for what the log holds.
 
-Rule 1: eight bytes each; records and where something stood do not count, so that a history that was
-        copied to another file is known again.
+Rule 1: eight bytes each; records, where something stood and which session a subtask is do not
+        count, so that a history that was copied to another file is known again.
 Rule 2: of records, notes and calls, which have no order, the same one a second time is another.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Any
 
 from holdfast.model import wire
 from holdfast.model.log import Body, Entry, Notes, Records, Rewind, Summary
@@ -18,6 +19,7 @@ from holdfast.model.message import (
     Part,
     Reasoning,
     Record,
+    Subtask,
     Text,
     ToolCall,
     ToolResult,
@@ -33,14 +35,25 @@ EXTRACTED = "import-extract"
 def printed(body: Body, created: int, native: str) -> bytes:
     """The fingerprint of a message, a summary or a rewind."""
     if isinstance(body, Message):
-        parts = [part for part in body.parts if not isinstance(part, Record)]
-        return _hash(wire.encode([body.role, parts, created, native]))
+        return _of_message(body, Record | Subtask, created, native)
     if isinstance(body, Summary):
         text = "" if body.step == EXTRACTED else body.text
         told = [body.trigger, text, body.tokens_before, created, native]
         return _hash(b"summary", wire.encode(told))
     assert isinstance(body, Rewind)
     return _hash(b"rewind", wire.encode([body.to, created]))
+
+
+def with_subtasks(body: Message, created: int, native: str) -> bytes:
+    """The fingerprint that a message had while it told of subtasks; empty where it has none."""
+    if not any(isinstance(part, Subtask) for part in body.parts):
+        return b""
+    return _of_message(body, Record, created, native)
+
+
+def _of_message(body: Message, without: Any, created: int, native: str) -> bytes:
+    parts = [part for part in body.parts if not isinstance(part, without)]
+    return _hash(wire.encode([body.role, parts, created, native]))
 
 
 def cut_short(told: Message, known: Message) -> bool:

@@ -111,11 +111,16 @@ class Trail:
         self._prints, self._places, self.loose = found.prints, found.places, found.loose
         self._imported, self._straight = found.imported, found.straight
 
-    async def known(self, print: bytes, native: str = "", told: Message | None = None) -> int:
+    async def known(
+        self, print: bytes, native: str = "", told: Message | None = None, before: bytes = b""
+    ) -> int:
         """The entry that what is told next has become already; 0 where it is new.
 
-        `told` is a message that may have been cut off.
+        `told` is a message that may have been cut off; `before` is the fingerprint that older
+        stores know it by, if that is another.
         """
+        if before and self._at < len(self._prints) and self._prints[self._at] == before:
+            self._prints[self._at] = print
         if self._is_strange(print):
             await self._meet_stranger(print, native)
         if self.session is None and not self._alike:

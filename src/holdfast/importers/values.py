@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.model import wire
 from holdfast.model.message import Media
-from holdfast.model.pictures import dimensions
+from holdfast.model.pictures import dimensions, is_shown
 
 
 def text(value: Any) -> str:
@@ -40,7 +40,7 @@ def picture(kind: str, base64: str, name: str = "") -> Media | None:
         data = b64decode(base64, validate=True)
     except (NotBase64, ValueError):
         return None
-    if not data:
+    if not is_shown(kind, data):
         return None
     width, height = dimensions(data) or (0, 0)
     return Media(type=kind, data=data, name=name, width=width, height=height)

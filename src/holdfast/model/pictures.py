@@ -11,6 +11,9 @@ from collections.abc import Callable
 MOST_SEGMENTS = 4096
 """A JPEG that has not told its size after so many segments never will."""
 
+KINDS = ("image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp")
+"""The media types whose first bytes are known."""
+
 _NO_SIZE = {0xC4, 0xC8, 0xCC}
 """Markers among C0–CF that begin no frame: tables and reserved."""
 
@@ -33,6 +36,12 @@ def media_type(data: bytes) -> str | None:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return None
+
+
+def is_shown(kind: str, data: bytes) -> bool:
+    """Whether bytes can be what their media type says: not where something else, such as the word
+    that a redaction has left, stands in the place of one of these four."""
+    return bool(data) and (kind not in KINDS or media_type(data) is not None)
 
 
 def _png(data: bytes) -> tuple[int, int] | None:

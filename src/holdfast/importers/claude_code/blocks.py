@@ -12,7 +12,7 @@ from holdfast.codecs.anthropic.blocks import parts as decoded
 from holdfast.codecs.anthropic.raw import Garbled, fields, items, written
 from holdfast.codecs.anthropic.raw import words as text
 from holdfast.model.message import Media, Message, Part, Text, ToolResult, opaque
-from holdfast.model.pictures import dimensions
+from holdfast.model.pictures import dimensions, is_shown
 
 OWNER = "anthropic"
 """Whose signatures thinking carries."""
@@ -117,9 +117,9 @@ def media(block: dict[str, Any]) -> Media | None:
         raw = b64decode(data, validate=True)
     except (NotBase64, ValueError):
         return None
-    width, height = dimensions(raw) or (0, 0)
-    if not raw:
+    if not is_shown(media_type, raw):
         return None
+    width, height = dimensions(raw) or (0, 0)
     return Media(type=media_type, data=raw, name=name, width=width, height=height)
 
 

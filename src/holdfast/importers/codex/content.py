@@ -16,7 +16,7 @@ from holdfast.importers.jsonl import UNREADABLE, decode
 from holdfast.importers.values import table, text
 from holdfast.model import wire
 from holdfast.model.message import Media, Part, Reasoning, Text, ToolResult
-from holdfast.model.pictures import dimensions
+from holdfast.model.pictures import dimensions, is_shown
 
 OWN = ("internal_chat_message_metadata_passthrough", "metadata")
 """Members that Codex adds for itself."""
@@ -154,9 +154,11 @@ def media(one: dict[str, Any]) -> Media | None:
         data = b64decode(body, validate=True)
     except (NotBase64, ValueError):
         return None
-    width, height = dimensions(data) or (0, 0)
     kind = head.removeprefix("data:").split(";")[0] or "image/png"
-    return Media(type=kind, data=data, width=width, height=height) if data else None
+    if not is_shown(kind, data):
+        return None
+    width, height = dimensions(data) or (0, 0)
+    return Media(type=kind, data=data, width=width, height=height)
 
 
 def thinned(content: Any) -> Any:

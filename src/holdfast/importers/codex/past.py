@@ -86,5 +86,15 @@ class Past:
 
 
 def print_of(role: str, content: Any) -> int:
-    """What a message is found again by."""
-    return hash(wire.encode([role, content])) or 1
+    """What a message is found again by, in whatever order its members come."""
+    return hash(wire.encode([role, _ordered(content)])) or 1
+
+
+def _ordered(content: Any) -> Any:
+    """Content with the members of its parts in one order."""
+    if type(content) is not list:
+        return content
+    return [
+        sorted(one.items(), key=lambda member: member[0]) if type(one) is dict else one
+        for one in content
+    ]

@@ -14,7 +14,7 @@ from holdfast.ports import Material
 _SESSION = re.compile(rb'"sessionId"\s*:')
 _PROJECT = re.compile(rb'"projectHash"\s*:')
 _HISTORY = re.compile(rb'\A\s*\{\s*"history"\s*:\s*\[\s*\{\s*"(?:role|parts)"\s*:')
-_STREAM = re.compile(rb'\A\s*\{"type":"init",[^\n]{0,1000}?"session_id":')
+_STREAM = re.compile(rb'\A\s*\{\s*"type"\s*:\s*"init"\s*,[^\n]{0,1000}?"session_id"\s*:')
 _LINE = re.compile(
     rb'^[ \t]*\{\s*(?:"\$(?:set|rewindTo)"\s*:|"id"\s*:\s*"[^"\n]{1,100}"\s*,\s*"timestamp"\s*:\s*'
     rb'"[^"\n]{1,40}"\s*,\s*"type"\s*:\s*"(?:user|gemini|info|error|warning)"\s*[,}])',
