@@ -279,3 +279,13 @@ def test_messages_whose_session_has_no_row_are_read_and_told(hf: Holdfast, tmp_p
     (report,) = bring(hf, path)
     assert words(only(hf))
     assert any("it has no row" in one.what and SESSION in one.what for one in report.problems)
+
+
+def test_the_status_of_a_command_is_told_beside_its_answer(hf: Holdfast, tmp_path: Path) -> None:
+    talk = Talk()
+    talk.user("Make it.")
+    for id, status in (("c1", 0), ("c2", 2), ("c3", None), ("c4", "0")):
+        talk.reply(ran(id, "made", metadata={"exit": status}))
+    bring(hf, talk.export(tmp_path))
+    answers = [part for part in parts(only(hf)) if isinstance(part, ToolResult)]
+    assert [one.exit for one in answers] == [0, 2, None, None]

@@ -227,11 +227,26 @@ def _patch(facts: Facts, text: str) -> None:
             facts.change(named[2], how)
 
 
+def _edits(facts: Facts, line: str) -> None:
+    """A list of nothing but plain cd and sed -i, its script in quotes and without more of them."""
+    option = r"""-[Enr]*i(?:\.\w+)?(?: ''| "")?"""
+    script = r"""(?:-e )?(?:'[^']*'|"[^"$`\\]*")"""
+    paths: list[str] = []
+    for part in line.split("&&"):
+        found = re.fullmatch(rf"\s*sed {option} {script}((?: [\w./@%+=:,-]+)+)\s*", part)
+        if found is None and not re.fullmatch(r"\s*cd [\w./@%+=:,-]+\s*", part):
+            return
+        paths += found[1].split() if found else []
+    for path in paths:
+        facts.change(path, "changed")
+
+
 def _removals(facts: Facts, line: str) -> None:
     """Commands made of nothing but plain rm, mv, cp, touch, mkdir and cd."""
     verbs = r"(?:git )?rm|(?:git )?mv|cp|touch|mkdir|cd"
     parts = [re.fullmatch(rf"\s*({verbs})((?:\s+[\w./@%+=:,-]+)*)\s*", p) for p in line.split("&&")]
     if not all(parts):
+        _edits(facts, line)
         return
     for part in parts:
         assert part

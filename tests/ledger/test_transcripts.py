@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.ledger.answers import RULE as ANSWER
 from holdfast.core.ledger.stepping import ledger
 from holdfast.model.ledger import Command, Ledger
 from holdfast.model.log import Entry
@@ -30,6 +31,8 @@ SESSIONS = sessions()
 
 
 def failed(command: Command) -> bool | None:
+    if command.inferred == ANSWER:
+        return command.exit == 1  # the raw record cannot tell a failure from a command that says no
     return {"failed": True, "succeeded": False}.get(command.outcome)
 
 

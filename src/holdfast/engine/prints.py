@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.model import wire
 from holdfast.model.log import Body, Entry, Notes, Records, Rewind, Summary
 from holdfast.model.message import (
@@ -52,8 +54,16 @@ def with_subtasks(body: Message, created: int, native: str) -> bytes:
 
 
 def _of_message(body: Message, without: Any, created: int, native: str) -> bytes:
-    parts = [part for part in body.parts if not isinstance(part, without)]
+    told = (part for part in body.parts if not isinstance(part, without))
+    parts = [_unmeasured(part) for part in told]
     return _hash(wire.encode([body.role, parts, created, native]))
+
+
+def _unmeasured(part: Part) -> Part:
+    """An answer without the status that older stores were not told."""
+    return (
+        replace(part, exit=None) if isinstance(part, ToolResult) and part.exit is not None else part
+    )
 
 
 def cut_short(told: Message, known: Message) -> bool:

@@ -92,6 +92,8 @@ class ToolResult(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag=
     started: int | None = None
     """When the tool began, in ms; the entry says when it ended."""
     seal: Seal | None = None
+    exit: int | None = None
+    """The status of a command, where an imported record tells it beside the answer."""
 
 
 class Media(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="media"):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from msgspec.structs import replace
 
 from holdfast.core.ledger import commands, effort, files, plans
+from holdfast.core.ledger.answers import RULE as ANSWER
+from holdfast.core.ledger.answers import is_answer
 from holdfast.core.ledger.arguments import arguments, first, text_of
 from holdfast.core.ledger.dialects import TOOLS, Reading
 from holdfast.core.ledger.outcomes import Ending, created, ending
@@ -39,7 +41,7 @@ def answered(ledger: Ledger, seq: int, result: ToolResult) -> Ledger:
     if pending is None:
         return ledger
     reading = TOOLS.get(pending.name, _LOOK)
-    how = ending(result, reading)
+    how = _judged(ending(result, reading), pending, reading)
     waiting = tuple(one for one in ledger.pending if one is not pending)
     ledger = replace(ledger, pending=waiting)
     ledger = _DEEDS[reading.deed](ledger, seq, pending, reading, how)
@@ -146,6 +148,14 @@ def _run(ledger: Ledger, seq: int, pending: Pending, reading: Reading, how: Endi
     ledger = commands.ended(ledger, seq, pending, told)
     sure = how.outcome == "succeeded" or reading.deed == "script"
     return _change(ledger, seq, pending, reading, how) if sure else ledger
+
+
+def _judged(how: Ending, pending: Pending, reading: Reading) -> Ending:
+    """A command that has only found nothing, or a difference, has not failed."""
+    asks = reading.deed == "run" and how.outcome == "failed" and how.exit == 1
+    if not (asks and is_answer(_command(pending, reading))):
+        return how
+    return replace(how, outcome="succeeded", inferred=ANSWER)
 
 
 def _thrown(reading: Reading, how: Ending) -> bool:

@@ -27,6 +27,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     target: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
     """Fields that say that only a part was read."""
+    silent: bool = False
+    """Whether the agent writes a status only where it is not 0."""
     flagged: bool = False
     """Whether the agent marks each failure, so that no mark means success."""
 
@@ -68,7 +70,7 @@ TOOLS: Final[dict[str, Reading]] = {
     **_tools("read_file", Reading(deed="read", subject=_PATH, part=_PART)),
     **_tools("write_file", Reading(deed="write", subject=_PATH, content=("content",))),
     **_tools("replace", Reading(deed="edit", subject=_PATH)),
-    **_tools("run_shell_command", Reading(deed="run", subject=_LINE)),
+    **_tools("run_shell_command", Reading(deed="run", subject=_LINE, silent=True)),
     **_tools("list_directory search_file_content grep_search", Reading(deed="look",
         subject=("pattern", *_PATH))),
     **_tools("write_todos", Reading(deed="plan", content=("todos",))),

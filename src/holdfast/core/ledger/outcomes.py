@@ -1,7 +1,7 @@
 """How a tool ended, read off what it answered; where nothing says, it is unknown.
 
 Rule 1: an exit status counts only where the agent itself writes it: at the head of the answer, in
-        its metadata, or in the closing lines it adds. A status inside the output is not one.
+        its metadata, beside it, or in the closing lines it adds. One inside the output is none.
 Rule 2: the mark of an error says that it failed. No mark says that it succeeded only for tools
         whose agent marks every failure; the rule `not-flagged` says so.
 """
@@ -50,6 +50,7 @@ _MARKED = (
 """What stands in answers that are marked as errors; anywhere else it could be the command's own."""
 _TAIL = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _TAIL_BEGINS = ("Command: ", "Output: ")
+_NOT_WELL = re.compile(r"^(?:Error|Exit Code|Signal): ", re.MULTILINE)
 _OWN = re.compile(r"\[exit status (-?\d+)\]\Z")
 """What our own shell ends with."""
 _RUNNING = re.compile(
@@ -78,6 +79,8 @@ def ending(result: ToolResult, reading: Reading) -> Ending:
     """How the tool of this result ended."""
     text = result.output
     told = _metadata(text)
+    if result.exit is not None and reading.deed == "run":
+        told = (result.exit, text)
     if told is not None:
         return _by_exit(*told)
     for pattern, outcome in (
@@ -109,9 +112,14 @@ def _by_mark(result: ToolResult, reading: Reading) -> Ending:
     text = result.output
     if result.error or (_FAILED.match(text) and reading.deed not in ("run", "delegate")):
         return Ending(outcome="failed", output=text)
-    if reading.flagged:
+    if reading.flagged or (reading.silent and _is_quiet(text)):
         return Ending(outcome="succeeded", output=text, inferred="not-flagged")
     return Ending(output=text)
+
+
+def _is_quiet(text: str) -> bool:
+    """Whether an answer in the agent's own form tells of no status, signal or error."""
+    return text.startswith("Output: ") and not _NOT_WELL.search(text)
 
 
 def _metadata(text: str) -> tuple[int, str] | None:

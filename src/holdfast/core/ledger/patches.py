@@ -1,6 +1,7 @@
 """Which files a patch concerns, and how: apply_patch envelopes and SEARCH/REPLACE blocks.
 
 Rule 1: the envelope names its files in `*** Add|Update|Delete File:` lines; nothing else is read.
+        It begins a line, or is the quoted argument of `apply_patch`.
 Rule 2: a block of SEARCH and REPLACE changes the file named on the line before it, or before the
         fence that opens it; an empty SEARCH creates the file.
 """
@@ -25,7 +26,8 @@ class Touch(Struct, frozen=True, kw_only=True):
 
 
 _ENVELOPE = re.compile(
-    r"^\*\*\* Begin Patch[ \t]*\n(.*?)(?=^\*\*\* End Patch|\Z)", re.MULTILINE | re.DOTALL
+    r"(?:^|\bapply_?patch[ \t]+['\"])\*\*\* Begin Patch[ \t]*\n(.*?)(?=^\*\*\* End Patch|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
 _FILE = re.compile(
     r"^\*\*\* (?:(Add|Update|Delete) File: |(Move) to: )(.+?)[ \t\r]*$", re.MULTILINE

@@ -152,15 +152,19 @@ _SUGGESTED: Final = {
 """From what a file's state is inferred, in words."""
 
 
+_FAILING: Final = ("failed", "refused", "interrupted")
+"""How a command ends that has not done what it was to do."""
+
+
 def _commands(known: Ledger, *, failing: bool) -> Iterable[Line]:
     last = {one.line: one for one in known.commands}
-    found = (
-        one for one in last.values() if (one.outcome not in ("succeeded", "unknown")) == failing
-    )
+    found = (one for one in last.values() if (one.outcome in _FAILING) == failing)
     return ((one.seq, _command(one)) for one in found)
 
 
 def _command(command: Command) -> str:
+    if command.outcome == "running":
+        return f"{command.line.strip()} → running"
     status = "unknown" if command.exit is None else str(command.exit)
     return f"{command.line.strip()} → {command.outcome}, exit {status}"
 

@@ -1,9 +1,10 @@
 """What a shell command says plainly: its own text, patches in it, files it removes or moves.
 
 Rule 1: the command is kept as it was given; a wrapper such as `bash -lc` is taken off.
-Rule 2: files are read off only from `rm`, `mv`, `cp`, `touch`, `mkdir`, `git rm` and `git mv`, only
-        when they are the whole of a command or of a list joined by `&&`, and only with paths that
-        hold no variable, pattern or substitution. Each is marked with the rule `shell-verb`.
+Rule 2: files are read off only from `rm`, `mv`, `cp`, `touch`, `mkdir`, `git rm`, `git mv` and
+        `sed -i`, whose script alone may be quoted, only when they are the whole of a command or of
+        a list joined by `&&`, and only with paths that hold no variable, pattern or substitution.
+        Each is marked with the rule `shell-verb`.
 Rule 3: a heredoc handed to `apply_patch` is a patch.
 """
 
@@ -19,6 +20,9 @@ from holdfast.core.ledger.patches import Touch, patched
 
 _SHELLS = ("bash", "sh", "zsh", "dash")
 _PLAIN = re.compile(r"[^\s$*?\[\]{}~`'\"\\;|<>()&!#]+")
+_IN_PLACE = re.compile(r"(?:-[Enrsuz]*i|--in-place)")
+LONGEST = 20_000
+"""Longer commands are not read for what they edit."""
 _PATCHER = re.compile(r"\bapply_?patch\b")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 _CALL = re.compile(r'tools\.exec_command\(\{\s*"?cmd"?\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -66,6 +70,10 @@ def touched(line: str) -> list[Touch]:
         return patched(line, "patch-in-command")
     found: list[Touch] = []
     for part in line.split("&&"):
+        edited = _edited(part)
+        if edited is not None:
+            found += (_touch(path, "changed") for path in edited)
+            continue
         words = part.split()
         change = _VERBS.get(" ".join(words[:2])) or _VERBS.get(words[0] if words else "")
         if change is None or not all(map(_PLAIN.fullmatch, words)):
@@ -73,6 +81,28 @@ def touched(line: str) -> list[Touch]:
         verb = 2 if " ".join(words[:2]) in _VERBS else 1
         found += change([word for word in words[verb:] if not word.startswith("-")])
     return found
+
+
+def _edited(part: str) -> list[str] | None:
+    """The files that `sed -i` changes; None where it is another command, or not plain."""
+    if not part.lstrip().startswith("sed ") or len(part) > LONGEST:
+        return None
+    try:
+        words = shlex.split(part)[1:]
+    except ValueError:
+        return None
+    place = next((n for n, word in enumerate(words) if _IN_PLACE.match(word)), -1)
+    if place < 0:
+        return None
+    del words[place : place + (2 if words[place + 1 : place + 2] == [""] else 1)]
+    paths, scripts, rest = list[str](), 0, iter(words)
+    for word in rest:
+        if word in ("-e", "-f", "--expression", "--file"):
+            scripts += 1 if next(rest, "") else 0
+        elif not word.startswith("-"):
+            paths.append(word)
+    files = paths if scripts else paths[1:]
+    return files if files and all(map(_PLAIN.fullmatch, files)) else None
 
 
 def _touch(path: str, change: Any) -> Touch:

@@ -8,6 +8,7 @@ Rule 3: a rewind changes which words count (`current`), not what was done to fil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
@@ -25,6 +26,7 @@ from holdfast.model.message import Message, Patch, Subtask, Text, ToolCall, Tool
 from holdfast.model.span import Spans, within
 
 EMPTY = Ledger()
+_APPLIED = re.compile(r"^Applied edit to (\S(?:[^\n]*\S)?)[ \t]*$", re.MULTILINE)
 _SYNTHETIC = "<synthetic>"
 """The model that a harness names for messages it wrote itself."""
 
@@ -85,10 +87,19 @@ def _user(known: Ledger, entry: Entry, message: Message) -> Ledger:
     if requests.is_cut(message, imported=imported):
         known = requests.end(deeds.left_behind(known, entry.seq), entry, "interrupted")
     for part in message.parts:
+        if isinstance(part, Text) and part.scaffold and imported:
+            known = _shown(known, entry.seq, part.text)
         noticed = isinstance(part, Text) and "<task-notification>" in part.text
         if isinstance(part, Text) and noticed and (imported or part.scaffold):
             known = plans.noticed(known, entry.seq, part.text)
     return _request(known, entry, text) if text else known
+
+
+def _shown(known: Ledger, seq: int, text: str) -> Ledger:
+    """The files that a console says its program has edited."""
+    for path in _APPLIED.findall(text):
+        known = files.touch(known, seq, files.Touch(path=path, change="written"))
+    return known
 
 
 def _request(known: Ledger, entry: Entry, text: str) -> Ledger:

@@ -131,17 +131,22 @@ def _call(step: Step, part: Found) -> None:
     output = state.get("error" if failed else "output")
     if type(output) is not str:
         return  # it has not ended, or nobody knows how
+    metadata = table(state.get("metadata"))
     pictures = map(table, rows(state.get("attachments")))
     media = (_media(*(text(one.get(n)) for n in ("mime", "url", "filename"))) for one in pictures)
     step.answers.append(ToolResult(
         call=id, output=output, error=failed, name=name, started=count(time.get("start")) or None,
-        media=tuple(one for one in media if one),
+        media=tuple(one for one in media if one), exit=_exit(metadata.get("exit")),
     ))  # fmt: skip
-    metadata = table(state.get("metadata"))
     if session := text(metadata.get("sessionId")) or text(metadata.get("sessionID")):
         step.answers.append(Subtask(session))
     if cleared := count(time.get("compacted")):
         step.cleared[id] = cleared
+
+
+def _exit(status: Any) -> int | None:
+    """The status of a command; None where it is none."""
+    return status if type(status) is int and abs(status) < 1 << 32 else None
 
 
 def _media(kind: str, url: str, name: str) -> Media | None:
