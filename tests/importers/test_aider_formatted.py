@@ -4,6 +4,7 @@ and blanks at the ends of lines gone, and plans that architect mode repeats as p
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,8 @@ def test_a_call_without_a_price_is_still_a_call(hf: Holdfast, tmp_path: Path) ->
     ids=["no blank lines", "no blanks", "no blanks at ends of paragraphs", "neither"],
 )
 def test_a_formatter_makes_no_run_empty(
-    formatted: object, banner: str, hf: Holdfast, tmp_path: Path
+    formatted: Callable[[str], str], banner: str, hf: Holdfast, tmp_path: Path
 ) -> None:
-    assert callable(formatted)
     (run,) = brought(hf, tmp_path, formatted(START + banner + TURNS))
     typed = [words for who, words in run if who == "user"]
     replies = [re.sub(r"\n+", "\n", words) for who, words in run if who == "assistant"]
