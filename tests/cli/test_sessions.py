@@ -123,7 +123,7 @@ def test_a_pipe_gets_whole_titles_and_names_and_no_hints() -> None:
     )
     (line,) = run("sessions").stdout.splitlines()
     (value,) = values("sessions")
-    id, *facts, changed = line.split("\t")
+    id, *facts, changed, _cost = line.split("\t")
     assert id == value["id"]
     assert facts == [title, "/srv/some-long-name", "anthropic/claude-sonnet-4-6-20260101", "1"]
     assert datetime.fromisoformat(changed).timestamp() == value["updated"] // 1000
@@ -137,7 +137,7 @@ def test_a_pipe_gets_every_session_and_a_screen_the_newest() -> None:
     ids = begin(25, title="a\tb\nc")
     lines = [line.split("\t") for line in run("sessions").stdout.splitlines()]
     assert [line[0] for line in lines] == sorted(ids, reverse=True)
-    assert {(len(line), line[1]) for line in lines} == {(6, "a b c")}
+    assert {(len(line), line[1]) for line in lines} == {(7, "a b c")}
     assert len(values("sessions")) == 25
     assert len(run("sessions", "--limit", "3").stdout.splitlines()) == 3
     done = run("sessions", FORCE_COLOR="1", NO_COLOR="1")
@@ -166,7 +166,7 @@ def test_json_has_every_key_always() -> None:
     (one,) = values("sessions")
     assert set(one) == {
         "id", "title", "opening", "project", "directory", "model", "policy", "agent", "parent",
-        "fork", "created", "updated", "compacted", "archived", "head",
+        "fork", "created", "updated", "compacted", "archived", "head", "cost_usd", "unpriced_calls",
     }  # fmt: skip
     assert (one["opening"], one["head"], one["parent"]) == ("question 0", 1, "")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
@@ -19,11 +20,24 @@ if TYPE_CHECKING:
 
 @click.command()
 @session_argument
-@click.option("--policy", metavar="NAME", default="", help="By this policy, this once.")
+@click.option(
+    "--policy",
+    metavar="NAME",
+    shell_complete=completing.policies,
+    default="",
+    help="By this policy, this once.",
+)
 @click.option("--focus", metavar="TEXT", default="", help="What the summary is to dwell on.")
 @click.option("--since", metavar="ENTRY", default="", help="Only what was said from here on.")
 @click.option("--upto", metavar="ENTRY", default="", help="Only what was said up to here.")
-@click.option("-m", "--model", metavar="MODEL", default="", help="For the window of this model.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=completing.models,
+    default="",
+    help="For the window of this model.",
+)
 @click.option("--ask", is_flag=True, help="Have that model, or the session's, write the summary.")
 @click.option("--preview", is_flag=True, help="Show all of it; nothing is changed.")
 @click.option("--edit", is_flag=True, help="Edit the summary first, in $VISUAL or $EDITOR.")

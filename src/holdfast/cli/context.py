@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import Asked, common, find, session_or_last
 
 if TYPE_CHECKING:
@@ -42,7 +43,14 @@ NO_MODEL = (
 
 @click.command()
 @session_or_last
-@click.option("-m", "--model", metavar="MODEL", default="", help="As it would be for this model.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=completing.models,
+    default="",
+    help="As it would be for this model.",
+)
 @common
 def context(asked: Asked, session: str, model: str) -> None:
     """Show what fills the window, as a picture and as a table."""

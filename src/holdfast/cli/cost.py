@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, find
+from holdfast.cli import completing
+from holdfast.cli.options import Asked, common, completed, find
 from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.window import BudgetSnapshot
 
-GROUPS = ("day", "model", "session", "project", "agent", "cause")
+GROUPS = ("day", "week", "month", "block", "model", "session", "project", "agent", "cause")
 
 NAME = 26
 """How many columns the name of a group takes at most."""
@@ -25,10 +26,14 @@ NAME = 26
 
 @click.command()
 @click.option("--by", type=click.Choice(GROUPS), default="day", show_default=True,
-              help="How calls are grouped; a cause is a turn, a summary, notes…")  # fmt: skip
-@click.option("--session", metavar="SESSION", default="", help="Only calls of this session.")
-@click.option("--project", metavar="PROJECT", default=None,
+              help="How calls are grouped; a block is five hours, a cause a turn, a summary…"
+)  # fmt: skip
+@click.option("--session", metavar="SESSION", default="", shell_complete=completed,
+              help="Only calls of this session.")  # fmt: skip
+@click.option("--project", metavar="PROJECT", default=None, shell_complete=completing.projects,
               help="Only sessions of this project: a path, or its name.")  # fmt: skip
+@click.option("--agent", metavar="NAME", default="", shell_complete=completing.agents,
+              help="Only sessions of this program, as claude-code, or holdfast.")  # fmt: skip
 @click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
 @click.option("--until", metavar="DAY", default="", help="Only up to this day, and with it.")
 @click.option("--models", is_flag=True, help="Each group by model as well.")
@@ -38,26 +43,38 @@ def cost(
     by: str,
     session: str,
     project: str | None,
+    agent: str,
     since: str,
     until: str,
     models: bool,
 ) -> None:
-    """What every call has cost, those beside the turns included."""
+    """What every call has cost, those beside the turns included.
+
+    A block begins with a call and lasts five hours, as the allowance of some subscriptions does; it
+    is shown with what an hour costs.
+    """
     from holdfast.cli.days import times
-    from holdfast.cli.narrowing import named_project
+    from holdfast.cli.narrowing import check_agent, named_project
+    from holdfast.cli.rates import rates, running
     from holdfast.cli.terminal import console, emit, say
 
     with asked.open() as hf:
         one = find(hf, session).id if session else ""
         of = None if project is None else named_project(hf, project)
-        found = hf.costs(by, project=of, session=one, **times(since, until))  # type: ignore[arg-type]
+        if agent:
+            check_agent(hf, agent, ours=True)
+        found = hf.costs(by, project=of, agent=agent, session=one, **times(since, until))  # type: ignore[arg-type]
         shot = hf.session(one).snapshot() if one else None
         names = _titles(hf, found) if by == "session" and console().is_terminal else {}
     if asked.json:
         for group in found:
-            emit(_value(group, by) | (_work(shot) if shot and by == "session" else {}))
+            more = _work(shot) if shot and by == "session" else {}
+            emit(_value(group, by) | more | (rates(group) if by == "block" else {}))
     else:
-        _draw(found, by, names, models=models, narrowed=bool(session or of or since or until))
+        narrowed = bool(session or of or agent or since or until)
+        _draw(found, by, names, models=models, narrowed=narrowed)
+        if by == "block" and (words := running(found)):
+            say(words)
         if shot:
             say(worked(shot))
 
@@ -111,6 +128,7 @@ def _draw(
     from msgspec.structs import replace
     from rich.table import Table
 
+    from holdfast.cli.rates import usd_per_hour
     from holdfast.cli.terminal import print_table, say
     from holdfast.engine.costs import total
 
@@ -122,8 +140,11 @@ def _draw(
     table.add_column(by, no_wrap=True)
     for name in ("calls", "fresh", "cached", "written", "output", "USD"):
         table.add_column(name, justify="right")
+    if by == "block":
+        table.add_column("USD/h", justify="right")
     for one in found:
-        _row(table, replace(one, name=names.get(one.name, one.name)))
+        rate = (f"{usd_per_hour(one):.2f}",) if by == "block" else ()
+        _row(table, replace(one, name=names.get(one.name, one.name)), *rate)
         for model in one.models if models else ():
             _row(table, model, within="  ")
     whole = total(found)
@@ -134,7 +155,7 @@ def _draw(
         say(f"* no price is known of {calls}: what they cost is not in it", "dim")
 
 
-def _row(table: Table, one: Costs, *, within: str = "", style: str = "") -> None:
+def _row(table: Table, one: Costs, *more: str, within: str = "", style: str = "") -> None:
     from holdfast.cli.terminal import is_narrow, short
     from holdfast.cli.wording import number, rounded
 
@@ -142,11 +163,11 @@ def _row(table: Table, one: Costs, *, within: str = "", style: str = "") -> None
     used = (one.usage.input, one.usage.cache_read, one.usage.cache_write, one.usage.output)
     price = f"{one.cost / 1e9:.4f}" + ("*" if one.unpriced else "")
     named = within + short(one.name, NAME - len(within))
-    table.add_row(named, number(one.calls), *map(tokens, used), price, style=style)
+    table.add_row(named, number(one.calls), *map(tokens, used), price, *more, style=style)
 
 
 @click.command("status-line")
-@click.argument("session", default="last")
+@click.argument("session", default="last", shell_complete=completed)
 @common
 def status_line(asked: Asked, session: str) -> None:
     """The state of a session's window as JSON, for scripts that draw a status line."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import Asked, common
 
 if TYPE_CHECKING:
@@ -20,7 +21,14 @@ CHUNK = 1 << 20
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("-m", "--model", metavar="MODEL", default="", help="Count as this model does.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=completing.models,
+    default="",
+    help="Count as this model does.",
+)
 @click.option(
     "--tier",
     type=click.Choice(["estimate", "exact", "provider"]),

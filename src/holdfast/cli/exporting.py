@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import Asked, common, completed, find
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ FORMATS = (
 @click.option("--to", "format", type=click.Choice(FORMATS), default="portable",
               show_default=True, help="The form it is to have.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", default="", help="Write it there, for you alone.")
-@click.option("-m", "--model", metavar="MODEL", default="",
+@click.option("-m", "--model", metavar="MODEL", shell_complete=completing.models, default="",
               help="For this model, where a window is written.")  # fmt: skip
 @click.option("--raw", is_flag=True, help="Secrets too: they are masked otherwise.")
 @click.option("--boundaries", is_flag=True,

@@ -19,6 +19,9 @@ from holdfast.cli.wording import runnable
 from holdfast.core.nearest import nearest
 from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
 
+ENDLESS = 1 << 16
+"""More letters than a sentence has: none is cut."""
+
 INTERRUPTED = 130
 """How a shell counts a program that was stopped with Ctrl-C."""
 
@@ -51,6 +54,13 @@ class Commands(click.Group):
             return super().get_command(ctx, cmd_name)
         module, _, name = self._places[cmd_name].partition(":")
         return getattr(import_module(f"holdfast.cli.{module}"), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, each with its first sentence, whole."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, one.get_short_help_str(ENDLESS)) for name, one in found if one]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

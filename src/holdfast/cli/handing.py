@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
@@ -25,7 +26,14 @@ AWAY = "the session's directory {} is not here: go where its work is, and say th
 @click.option("--to", "target", required=True, help="Who is to go on with it.",
               type=click.Choice(["claude-code", "codex", "chat", "markdown"]))  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", default="", help="With markdown: write it there.")
-@click.option("-m", "--model", metavar="MODEL", default="", help="For the window of this model.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=completing.models,
+    default="",
+    help="For the window of this model.",
+)
 @click.option("--raw", is_flag=True, help="Secrets too: they are masked otherwise.")
 @common
 def handoff(asked: Asked, session: str, target: str, output: str, model: str, raw: bool) -> None:

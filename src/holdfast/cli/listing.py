@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, takewhile
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import COUNTABLE, Asked, common, completed, find
 
 if TYPE_CHECKING:
@@ -19,9 +21,13 @@ if TYPE_CHECKING:
 
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
+    from holdfast.model.reply import Spent
 
 SCREENFUL, STEP, ALL = 20, 1_000, 1 << 60
 """How many a terminal lists, how many are read at a time, and how many a pipe gets."""
+
+SORTS = ("time", "cost", "size")
+"""What sessions can be listed by."""
 
 SHORTEST = 8
 """How much of an id is shown at least; more where that would fit two sessions."""
@@ -41,21 +47,37 @@ ROOMY, NAME = 100, 12
 @click.option(
     "--project",
     metavar="PROJECT",
+    shell_complete=completing.projects,
     help="Only sessions of this project: a path, or its name in the list.",
 )
-@click.option("--agent", metavar="NAME", default="", help="Only imported from this program.")
+@click.option(
+    "--agent",
+    metavar="NAME",
+    shell_complete=completing.agents,
+    default="",
+    help="Only imported from this program.",
+)
+@click.option("--since", metavar="DAY", default="",
+              help="Only those that changed from this day on, as 2026-03-31 or 7d.")  # fmt: skip
+@click.option("--sort", type=click.Choice(SORTS), default="time", show_default=True,
+              help="What comes first: the newest, the dearest, or what has most entries."
+)  # fmt: skip
 @click.option("--archived", is_flag=True, help="Those that were put away instead.")
 @common
 def sessions(
-    asked: Asked, limit: int | None, after: str, project: str | None, agent: str, archived: bool
-) -> None:
+    asked: Asked, limit: int | None, after: str, project: str | None, agent: str, since: str,
+    sort: str, archived: bool,
+) -> None:  # fmt: skip
     """List sessions, the one that changed last first.
 
-    In a pipe each is a line of its own: id, title, project, model, entries and when it changed,
-    with tabs between them.
+    In a pipe each is a line of its own: id, title, project, model, entries, when it changed and
+    what it cost in dollars, with tabs between them.
     """
+    from holdfast.cli.days import times
     from holdfast.cli.narrowing import check_agent, named_project
     from holdfast.cli.terminal import console, hint, say
+    from holdfast.engine.costs import spent_on
+    from holdfast.engine.threaded import drive
 
     screen = console().is_terminal and not asked.json
     with asked.open() as hf:
@@ -64,22 +86,37 @@ def sessions(
         if agent:
             check_agent(hf, agent)
         behind = find(hf, after) if after else None
-        found = _listed(hf, root, behind, many + 1, archived=archived, agent=agent)
+        costs = drive(spent_on(hf.engine))
+        by_time = sort == "time"
+        found = _listed(hf, root, behind if by_time else None, many + 1 if by_time else STEP,
+                        archived=archived, agent=agent)  # fmt: skip
+        first = times(since, "").get("since", 0)
+        found = takewhile(lambda one: one.updated >= first, found)
+        if not by_time:
+            found = _behind(ordered(found, sort, costs), behind)
         page = tuple(islice(found, many))
         more = next(found, None) is not None
         if screen and page:
-            draw(hf, page, {one.id: opening(hf, one) for one in page})
+            draw(hf, page, {one.id: opening(hf, one) for one in page}, costs, dear=sort == "cost")
         elif page or asked.json:
-            write(hf, page, as_json=asked.json)
+            write(hf, page, costs, as_json=asked.json)
+        elif since and not after:
+            say(f"No session changed since {since}; without --since there may be some.")
         else:
             explain_nothing(asked, root, archived=archived, after=after, agent=agent)
         if more and not asked.json:
             last = page[-1].id
-            only = f"--agent {agent} " if agent else ""
+            only = _again(agent=agent, project=project, since=since, sort="" if by_time else sort)
             behind = f"{only}--after {shortened(hf, [last])[last]}{asked.again}"
             say(f"… more: holdfast sessions {behind}", "dim", error=True)
         if screen and page:
             hint(f"See one with  holdfast show SESSION{asked.again}")
+
+
+def _again(**options: str | None) -> str:
+    """The options that were given, as they are typed again."""
+    given = ((name, value) for name, value in options.items() if value)
+    return "".join(f"--{name} {shlex.quote(value)} " for name, value in given)
 
 
 def _listed(
@@ -93,23 +130,46 @@ def _listed(
         after = page[-1]
 
 
+def ordered(found: Iterable[Session], sort: str, costs: Mapping[str, Spent]) -> Iterator[Session]:
+    """The dearest first, or those with the most entries; of equal ones the newest."""
+
+    def weight(one: Session) -> tuple[int, int]:
+        spent = costs.get(one.id)
+        return (spent.cost if spent else 0) if sort == "cost" else one.head, one.updated
+
+    return iter(sorted(found, key=weight, reverse=True))
+
+
+def _behind(found: Iterator[Session], behind: Session | None) -> Iterator[Session]:
+    """What comes after one."""
+    if behind:
+        for one in found:
+            if one.id == behind.id:
+                break
+    return found
+
+
 def opening(hf: Holdfast, session: Session) -> str:
     """How one without a title began."""
     return "" if session.title else hf.opening(session)
 
 
-def write(hf: Holdfast, page: tuple[Session, ...], *, as_json: bool) -> None:
+def write(
+    hf: Holdfast, page: tuple[Session, ...], costs: Mapping[str, Spent], *, as_json: bool
+) -> None:
     """A line for each, for a program to read."""
     from holdfast.cli.terminal import emit, one_line, write_line
     from holdfast.cli.wording import moment
 
     for one in page:
-        words = opening(hf, one)
+        words, spent = opening(hf, one), costs.get(one.id)
         if as_json:
-            emit({**as_value(one), "opening": words})
+            cost = spent.cost / 1e9 if spent else 0.0
+            unpriced = spent.unpriced if spent else 0
+            emit({**as_value(one), "opening": words, "cost_usd": cost, "unpriced_calls": unpriced})
             continue
         facts = (one.id, one.title or words, one.project, one.model, str(one.head))
-        write_line("\t".join((*map(one_line, facts), moment(one.updated))))
+        write_line("\t".join((*map(one_line, facts), moment(one.updated), cost_of(spent))))
 
 
 def short_project(session: Session) -> str:
@@ -128,17 +188,30 @@ def as_value(session: Session) -> dict[str, Any]:
     return {name: getattr(session, name) for name in names}
 
 
-def draw(hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str]) -> None:
-    """A table that fits."""
+def cost_of(spent: Spent | None) -> str:
+    """What a session cost in dollars: with * where some prices are unknown, ? where all are."""
+    if spent is None or not spent.calls:
+        return "–"
+    if spent.unpriced == spent.calls:
+        return "?"
+    return f"{spent.cost / 1e9:.2f}{'*' if spent.unpriced else ''}"
+
+
+def draw(
+    hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str],
+    costs: Mapping[str, Spent], *, dear: bool,
+) -> None:  # fmt: skip
+    """A table that fits; what each cost is in it where there is room, or where that is asked."""
     from holdfast.cli.terminal import console, print_table
 
     short = shortened(hf, [one.id for one in page])
-    print_table(table(page, short, openings, console().width))
+    print_table(table(page, short, openings, costs, console().width, dear=dear))
 
 
 def table(
-    page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str], columns: int
-) -> Table:
+    page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str],
+    costs: Mapping[str, Spent], columns: int, *, dear: bool,
+) -> Table:  # fmt: skip
     """Sessions as rows; the title takes what room is left."""
     from rich.table import Table
     from rich.text import Text
@@ -156,6 +229,9 @@ def table(
     for name in more:
         made.add_column(name, no_wrap=True)
     made.add_column("entries", no_wrap=True, justify="right")
+    priced = columns >= ROOMY or dear
+    if priced:
+        made.add_column("USD", no_wrap=True, justify="right")
     made.add_column("changed", no_wrap=True)
     for one in page:
         project = fitted(short_project(one), room) or NOTHING
@@ -164,7 +240,7 @@ def table(
         made.add_row(
             short[one.id], Text(title, style="" if one.title else "italic"), project,
             *(fitted(known[name], room) or NOTHING for name in more), number(one.head),
-            ago(one.updated),
+            *((cost_of(costs.get(one.id)),) if priced else ()), ago(one.updated),
         )  # fmt: skip
     return made
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import Asked, common
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ BUCKETS = ("input", "output", "cache_read", "cache_write", "cache_write_long")
 
 
 @click.command()
-@click.argument("name", required=False, default="")
+@click.argument("name", required=False, default="", shell_complete=completing.models)
 @common
 def models(asked: Asked, name: str) -> None:
     """Show what a model holds, costs and can do; without NAME, list the common ones.

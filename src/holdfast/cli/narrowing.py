@@ -34,12 +34,14 @@ def named_project(hf: Holdfast, name: str) -> str:
     return known[0] if known else str(project_root(os.path.abspath(name)))
 
 
-def check_agent(hf: Holdfast, agent: str) -> None:
-    """Refuse the name of a program that no session was imported from."""
+def check_agent(hf: Holdfast, agent: str, *, ours: bool = False) -> None:
+    """Refuse the name of a program that no session was imported from; `ours` may be one, too."""
     from holdfast.core.nearest import nearest
     from holdfast.errors import Unknown
 
     known: set[str] = set()
+    if ours and agent.lower() == "holdfast":
+        return
     for session in hf.every_session():
         if session.agent.lower() == agent.lower():
             return

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import LAST, find
+from holdfast.cli import completing
+from holdfast.cli.options import LAST, completed, find
 from holdfast.cli.wording import many, program
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option("-c", "--continue", "going_on", is_flag=True,
                   help="Go on with the last session of this project.")  # fmt: skip
-    @click.option("-r", "--resume", metavar="SESSION", default="", help="Go on with this session.")
+    @click.option("-r", "--resume", metavar="SESSION", default="", shell_complete=completed,
+                  help="Go on with this session.")  # fmt: skip
     @click.option("--fork", is_flag=True, help="Go on in a fork of it, and leave it as it is.")
     @wraps(function)
     def both(*values: Any, going_on: bool, resume: str, fork: bool, **rest: Any) -> Any:
@@ -45,7 +47,7 @@ def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
 def summarised_by(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command --summary-model; who it names, or the settings do, is `weak_model`."""
 
-    @click.option("--summary-model", metavar="MODEL", default="",
+    @click.option("--summary-model", metavar="MODEL", shell_complete=completing.models, default="",
                   help="A cheaper model that writes summaries first.")  # fmt: skip
     @wraps(function)
     def both(*values: Any, summary_model: str, **rest: Any) -> Any:

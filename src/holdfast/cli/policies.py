@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.frame import Commands
 from holdfast.cli.options import Asked, common, find, session_argument
 
@@ -52,7 +53,7 @@ def listed(asked: Asked) -> None:
 
 
 @policy.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.policies)
 @common
 def show(asked: Asked, name: str) -> None:
     """Say what a policy does, step by step.
@@ -94,7 +95,7 @@ def _draw(found: Policy, rows: list[tuple[str, str]]) -> None:
 
 @policy.command("set")
 @session_argument
-@click.argument("name")
+@click.argument("name", shell_complete=completing.policies)
 @common
 def choose(asked: Asked, session: str, name: str) -> None:
     """Manage a session by another policy from here on."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.capping import cap_options
 from holdfast.cli.concealing import conceal_keys
 from holdfast.cli.opening import Opener, loaded, reachable, resuming, summarised_by
@@ -28,8 +29,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("-p", "--prompt", metavar="TEXT", help="What to do; `-` reads it from a pipe.")
-@click.option("-m", "--model", metavar="MODEL", default="", help="Whom to ask.")
-@click.option("--policy", metavar="NAME", default="holdfast", help="How its context is managed.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=completing.models,
+    default="",
+    help="Whom to ask.",
+)
+@click.option(
+    "--policy",
+    metavar="NAME",
+    shell_complete=completing.policies,
+    default="holdfast",
+    help="How its context is managed.",
+)
 @click.option("--allow", metavar="RULE", multiple=True,
               help="A tool it may use: write, edit, shell; 'shell:git *' for simple commands."
 )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli import completing
 from holdfast.cli.options import COUNTABLE, Asked, common, completed, find
 
 if TYPE_CHECKING:
@@ -35,9 +36,27 @@ HEADING = ("", "session", "entry", "when", "role")
 @click.argument("query", nargs=-1)
 @click.option("--session", metavar="SESSION", default="", shell_complete=completed,
               help="Only in this session.")  # fmt: skip
-@click.option("--project", metavar="PATH", default="", help="Only in this project, or its name.")
-@click.option("--agent", metavar="NAME", default="", help="Only imported from this program.")
-@click.option("--model", metavar="NAME", default="", help="Only what this model said, as opus.")
+@click.option(
+    "--project",
+    metavar="PATH",
+    shell_complete=completing.projects,
+    default="",
+    help="Only in this project, or its name.",
+)
+@click.option(
+    "--agent",
+    metavar="NAME",
+    shell_complete=completing.agents,
+    default="",
+    help="Only imported from this program.",
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    shell_complete=completing.models,
+    default="",
+    help="Only what this model said, as opus.",
+)
 @click.option("--tool", metavar="NAME", default="", help="Only calls of this tool, and answers.")
 @click.option("--path", metavar="PATH", default="", help="Only calls that name this file, and "
               "their answers.")  # fmt: skip

@@ -208,7 +208,7 @@ def _resume(talk: Conversation, rest: str) -> None:
     from holdfast.agent.whom import led, whom
     from holdfast.cli.listing import short_project, shortened
     from holdfast.cli.opening import in_advance, in_words, loaded
-    from holdfast.engine.costs import day_of
+    from holdfast.engine.periods import day_of
 
     if rest:
         session = talk.opener.again(rest)

@@ -49,6 +49,11 @@ def date(when: int) -> str:
         return "some day"
 
 
+def clock(when: int) -> str:
+    """An hour and a minute, where the reader is."""
+    return datetime.fromtimestamp(when / 1000).astimezone().strftime("%H:%M")
+
+
 def moment(when: int) -> str:
     """A time as programs read it; the beginning of time where it is none."""
     try:

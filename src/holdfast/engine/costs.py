@@ -10,23 +10,29 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.nearest import nearest
+from holdfast.engine.periods import LATEST, named
 from holdfast.errors import Unknown
 from holdfast.model.log import Session
+from holdfast.model.reply import QUARTER, Call, Spent, Usage
 from holdfast.model.reply import By as Apart
-from holdfast.model.reply import Call, Spent, Usage
 from holdfast.model.span import OPEN
 from holdfast.ports import Store
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
 
-By = Literal["day", "model", "session", "project", "agent", "cause"]
+By = Literal["day", "week", "month", "block", "model", "session", "project", "agent", "cause"]
+
+PERIODS = ("day", "week", "month", "block")
 
 FAILED = ("failed", "aborted")
 """How calls end that were cut short, or brought nothing."""
 
 APART: dict[By, Apart] = {
     "day": "quarter",
+    "week": "quarter",
+    "month": "quarter",
+    "block": "quarter",
     "model": "model",
     "session": "session",
     "project": "session",
@@ -49,6 +55,10 @@ class Costs(Struct, frozen=True, kw_only=True):
     """Calls that no price is known for."""
     milliseconds: int = 0
     """How long the provider took, all calls together."""
+    begun: int = 0
+    ended: int = 0
+    """Where calls are summed by time: from the first quarter of an hour to the end of the last, in
+    ms."""
     models: tuple[Costs, ...] = ()
     """The same by model, the dearest first; empty in a group of models."""
 
@@ -58,28 +68,46 @@ async def costs(
     by: By,
     *,
     project: str | None = None,
+    agent: str = "",
     session: str = "",
     since: int = 0,
     until: int = OPEN,
 ) -> list[Costs]:
-    """What was spent, group by group, the dearest first; days in their order.
+    """What was spent, group by group, the dearest first; days, weeks, months and blocks of five
+    hours in their order.
 
     `since` and `until` are times in ms; a call belongs to the time it was begun at.
     """
     check_group(by, APART)
     apart: set[Apart] = {APART[by], "model", "outcome"}
     known: dict[str, Session] = {}
-    if by in ("project", "agent") or project is not None:
+    if by in ("project", "agent") or project is not None or agent:
         apart.add("session")
         known = {one.id: one async for one in engine.every_session()}
     sums = await engine.store.calls.spent(session, since=since, until=until, by=sorted(apart))
     found: dict[str, Costs] = {}
+    periods = named(by, {one.quarter for one in sums}) if by in PERIODS else {}
     for one in sums:
         of = known.get(one.session)
-        if project is None or (of and of.project == project):
-            name = _name(by, one, of)
+        if (project is None or (of and of.project == project)) and _is_of(agent, of):
+            name = periods.get(one.quarter) or _name(by, one, of)
             found[name] = _with(found.get(name) or Costs(name=name), one, within=by != "model")
     return _in_order(found, by)
+
+
+def _is_of(agent: str, session: Session | None) -> bool:
+    """Whether a session is a program's; without a name, any is."""
+    return not agent or (session is not None and agent_of(session).lower() == agent.lower())
+
+
+def agent_of(session: Session) -> str:
+    """The program that a session was made by: imported from, or ours."""
+    return session.agent or "holdfast"
+
+
+async def spent_on(engine: Engine) -> dict[str, Spent]:
+    """What the calls of each session took, by its id; those of its subtasks are theirs."""
+    return {one.session: one for one in await engine.store.calls.spent(by=("session",))}
 
 
 def check_group(by: str, known: Iterable[str]) -> None:
@@ -114,17 +142,6 @@ async def calls_of(store: Store, session: str) -> AsyncIterator[Call]:
         after = page[-1].id
 
 
-LATEST = 253_402_128_000_000
-"""Two days before the last that a date can tell: no zone makes it later than that."""
-
-
-def day_of(started: int) -> str:
-    """The calendar day of a time in ms, where this program runs."""
-    return (
-        datetime.fromtimestamp(min(started, LATEST) / 1_000, UTC).astimezone().strftime("%Y-%m-%d")
-    )
-
-
 def midnight(now: int) -> int:
     """When the calendar day of a time began where this program runs, in ms."""
     local = datetime.fromtimestamp(min(now, LATEST) / 1_000, UTC).astimezone().replace(tzinfo=None)
@@ -133,12 +150,10 @@ def midnight(now: int) -> int:
 
 
 def _name(by: By, one: Spent, session: Session | None) -> str:
-    if by == "day":
-        return day_of(one.quarter)
     if by == "project":
         return (session and session.project) or "unknown"
     if by == "agent":
-        return (session and session.agent) or ("holdfast" if session else "unknown")
+        return agent_of(session) if session else "unknown"
     return {"session": one.session, "model": one.model, "cause": one.cause}[by] or "unknown"
 
 
@@ -158,11 +173,13 @@ def _with(group: Costs, one: Spent, *, within: bool) -> Costs:
         cost=group.cost + one.cost,
         unpriced=group.unpriced + one.unpriced,
         milliseconds=group.milliseconds + one.milliseconds,
+        begun=min(group.begun or one.quarter, one.quarter),
+        ended=max(group.ended, one.quarter + QUARTER if one.quarter else 0),
         models=models,
     )
 
 
 def _in_order(found: dict[str, Costs], by: By) -> list[Costs]:
-    if by == "day":
+    if by in PERIODS:
         return sorted(found.values(), key=lambda one: one.name)
     return sorted(found.values(), key=lambda one: (-one.cost, -one.usage.total, one.name))

@@ -159,13 +159,17 @@ class Holdfast:
         by: By,
         *,
         project: str | None = None,
+        agent: str = "",
         session: str = "",
         since: int = 0,
         until: int = OPEN,
     ) -> list[Costs]:
-        """What calls have cost, by day, model, session, project or cause; background ones too."""
-        found = self.engine.costs(by, project=project, session=session, since=since, until=until)
-        return drive(found)
+        """What calls cost by period, model, session, project, agent or cause: all of them."""
+        return drive(
+            self.engine.costs(
+                by, project=project, agent=agent, session=session, since=since, until=until
+            )
+        )
 
     def stats(self, by: Apart = "agent", *, since: int = 0) -> list[Stats]:
         """What sessions show by agent, project or model: usage, compactions, what filled them."""

@@ -316,16 +316,19 @@ class Engine:
         by: By,
         *,
         project: str | None = None,
+        agent: str = "",
         session: str = "",
         since: int = 0,
         until: int = OPEN,
     ) -> list[Costs]:
-        """What calls have cost, by day, model, session, project or cause; background ones too.
+        """What calls cost by period, model, session, project, agent or cause: all of them.
 
         `since` and `until` are times in ms: calls that were begun from the one on and before the
         other.
         """
-        return await costs(self, by, project=project, session=session, since=since, until=until)
+        return await costs(
+            self, by, project=project, agent=agent, session=session, since=since, until=until
+        )
 
     async def stats(self, by: Apart = "agent", *, since: int = 0) -> list[Stats]:
         """What sessions show by agent, project or model: usage, compactions, what filled them."""
