@@ -7,6 +7,7 @@ import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,6 @@ def sessions(
     In a pipe each is a line of its own: id, title, project, model, entries, when it changed and
     what it cost in dollars, with tabs between them.
     """
-    from holdfast.cli.days import times
     from holdfast.cli.narrowing import check_agent, named_project
     from holdfast.cli.terminal import console, hint, say
     from holdfast.engine.costs import spent_on
@@ -87,13 +87,11 @@ def sessions(
             check_agent(hf, agent)
         behind = find(hf, after) if after else None
         costs = drive(spent_on(hf.engine))
-        by_time = sort == "time"
-        found = _listed(hf, root, behind if by_time else None, many + 1 if by_time else STEP,
-                        archived=archived, agent=agent)  # fmt: skip
-        first = times(since, "").get("since", 0)
-        found = takewhile(lambda one: one.updated >= first, found)
-        if not by_time:
-            found = _behind(ordered(found, sort, costs), behind)
+        listed = partial(_listed, hf, root, since=since, archived=archived, agent=agent)
+        if sort == "time":
+            found = listed(behind, many + 1)
+        else:
+            found = _behind(ordered(listed(None, STEP), sort, costs), behind)
         page = tuple(islice(found, many))
         more = next(found, None) is not None
         if screen and page:
@@ -106,8 +104,8 @@ def sessions(
             explain_nothing(asked, root, archived=archived, after=after, agent=agent)
         if more and not asked.json:
             last = page[-1].id
-            only = _again(agent=agent, project=project, since=since, sort="" if by_time else sort)
-            behind = f"{only}--after {shortened(hf, [last])[last]}{asked.again}"
+            given = _again(agent=agent, project=project, since=since, sort=sort)
+            behind = f"{given}--after {shortened(hf, [last])[last]}{asked.again}"
             say(f"… more: holdfast sessions {behind}", "dim", error=True)
         if screen and page:
             hint(f"See one with  holdfast show SESSION{asked.again}")
@@ -115,18 +113,24 @@ def sessions(
 
 def _again(**options: str | None) -> str:
     """The options that were given, as they are typed again."""
-    given = ((name, value) for name, value in options.items() if value)
+    given = ((name, value) for name, value in options.items() if value and value != "time")
     return "".join(f"--{name} {shlex.quote(value)} " for name, value in given)
 
 
 def _listed(
-    hf: Holdfast, project: str | None, after: Session | None, many: int, *, archived: bool,
-    agent: str,
+    hf: Holdfast, project: str | None, after: Session | None, many: int, *, since: str,
+    archived: bool, agent: str,
 ) -> Iterator[Session]:  # fmt: skip
     """All of them, behind one; read as many at a time as are wanted, or a thousand."""
-    step = min(many, STEP)
+    from holdfast.cli.days import times
+
+    step, first = min(many, STEP), times(since, "").get("since", 0)
     while page := hf.sessions(project=project, archived=archived, limit=step, after=after):
-        yield from (one for one in page if not agent or one.agent.lower() == agent.lower())
+        for one in page:
+            if one.updated < first:
+                return
+            if not agent or one.agent.lower() == agent.lower():
+                yield one
         after = page[-1]
 
 

@@ -7,7 +7,7 @@ it begins with the first call after the block before has ended, at the full hour
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -58,7 +58,7 @@ def _monday(day: datetime) -> str:
     return (day - timedelta(days=day.weekday())).strftime("%Y-%m-%d")
 
 
-_NAMES = {
+_NAMES: dict[str, Callable[[datetime], str]] = {
     "day": lambda day: day.strftime("%Y-%m-%d"),
     "week": _monday,
     "month": lambda day: day.strftime("%Y-%m"),
