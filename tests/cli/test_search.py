@@ -31,7 +31,7 @@ def test_it_is_found_with_where_and_when(sessions: tuple[str, str]) -> None:
     done = run("search", "login", "handler")
     assert done.exit_code == 0
     header, *rows = done.stdout.splitlines()
-    assert header.split() == ["session", "entry", "when", "role", "what", "was", "said"]
+    assert header.split() == ["session", "entry", "project", "when", "role", "what", "was", "said"]
     assert len(rows) == 2
     assert all("just now" in row for row in rows)
     assert "\x1b" not in done.stdout
@@ -211,3 +211,24 @@ def test_a_project_or_a_tool_that_is_not_there_is_refused_with_the_nearest(worke
         done = run("search", "walruses", *filters)
         assert done.exit_code == 0, done.stderr
         assert "Nothing is found" in done.stdout
+
+
+def test_results_name_the_project(tmp_path: Path) -> None:
+    with holdfast.open() as hf:
+        hf.session(directory="/srv/web-shop").user("Where is the walrus kept?")
+    header, row = run("search", "walrus").stdout.splitlines()
+    assert header.split()[:4] == ["session", "entry", "project", "when"]
+    assert " web-shop " in row
+    shown = run("search", "walrus", FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert "web-shop" in shown
+    assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_a_mistyped_word_finds_the_nearest(sessions: tuple[str, str]) -> None:
+    done = run("search", "logn", "hander")
+    assert "did you mean 'login handler'?" in done.stderr
+    assert "The login handler is fixed." in done.stdout
+    done = run("search", "logn", "--json")
+    assert done.stdout == ""
+    assert "did you mean 'login'?" in done.stderr
+    assert "Nothing is found for 'zebra'" in run("search", "zebra").stdout

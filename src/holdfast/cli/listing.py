@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import PureWindowsPath
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
     from holdfast.model.log import Session
     from holdfast.model.reply import Spent
+    from holdfast.model.search import Hit
 
 SCREENFUL, STEP, ALL = 20, 1_000, 1 << 60
 """How many a terminal lists, how many are read at a time, and how many a pipe gets."""
@@ -85,13 +86,9 @@ def sessions(
         many = limit or (SCREENFUL if screen else ALL)
         if agent:
             check_agent(hf, agent)
-        behind = find(hf, after) if after else None
         costs = drive(spent_on(hf.engine))
         listed = partial(_listed, hf, root, since=since, archived=archived, agent=agent)
-        if sort == "time":
-            found = listed(behind, many + 1)
-        else:
-            found = _behind(ordered(listed(None, STEP), sort, costs), behind)
+        found = _in_order(listed, find(hf, after) if after else None, many, sort, costs)
         page = tuple(islice(found, many))
         more = next(found, None) is not None
         if screen and page:
@@ -103,10 +100,10 @@ def sessions(
         else:
             explain_nothing(asked, root, archived=archived, after=after, agent=agent)
         if more and not asked.json:
-            last = page[-1].id
             given = _again(agent=agent, project=project, since=since, sort=sort)
-            behind = f"{given}--after {shortened(hf, [last])[last]}{asked.again}"
-            say(f"… more: holdfast sessions {behind}", "dim", error=True)
+            last = shortened(hf, [page[-1].id])[page[-1].id]
+            again = f"holdfast sessions {given}--after {last}{asked.again}"
+            say(f"… more: {again}", "dim", error=True)
         if screen and page:
             hint(f"See one with  holdfast show SESSION{asked.again}")
 
@@ -132,6 +129,16 @@ def _listed(
             if not agent or one.agent.lower() == agent.lower():
                 yield one
         after = page[-1]
+
+
+def _in_order(
+    listed: Callable[[Session | None, int], Iterator[Session]], behind: Session | None, many: int,
+    sort: str, costs: Mapping[str, Spent],
+) -> Iterator[Session]:  # fmt: skip
+    """What is listed behind one; by time no more of it is read than is wanted."""
+    if sort == "time":
+        return listed(behind, many + 1)
+    return _behind(ordered(listed(None, STEP), sort, costs), behind)
 
 
 def ordered(found: Iterable[Session], sort: str, costs: Mapping[str, Spent]) -> Iterator[Session]:
@@ -176,7 +183,7 @@ def write(
         write_line("\t".join((*map(one_line, facts), moment(one.updated), cost_of(spent))))
 
 
-def short_project(session: Session) -> str:
+def short_project(session: Session | Hit) -> str:
     """A project by the last part of its path."""
     name = os.path.basename(session.project.rstrip("/"))
     windows = re.match(r"[A-Za-z]:\\|\\\\", name)

@@ -9,6 +9,7 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.search import HEADING
 from holdfast.errors import HoldfastError, Misuse
 
 if TYPE_CHECKING:
@@ -85,19 +86,25 @@ class Finding:
         if words.strip():
             try:
                 hits = self._hf.search(words, meaning=self._meaning, **where)
-                told = "" if hits else "Nothing is found."
+                told = "" if hits else self._nothing(words)
             except HoldfastError as why:
                 told = str(why)
         if new := [hit.session for hit in hits if hit.session not in self._short]:
             self._short |= shortened(self._hf, list(dict.fromkeys(new)))
         self.hits, self.told = hits, told
 
+    def _nothing(self, words: str) -> str:
+        meant = self._hf.respelled(words) if words.endswith(" ") else ""
+        return f"Nothing is found; did you mean {meant!r}?" if meant else "Nothing is found."
+
     def rows(self, width: int) -> list[list[tuple[str, str]]]:
         """A heading and a row for each hit, as styled pieces."""
-        from holdfast.cli.search import HEADING, fewer, places
+        from holdfast.cli.search import fewer, places
         from holdfast.cli.snippets import highlighted
 
-        heading, columns = fewer(HEADING, places(self.hits, self._short, 0), width)
+        heading, columns = HEADING, places(self.hits, self._short, 0)
+        heading, columns = _without_project(heading), list(map(_without_project, columns))
+        heading, columns = fewer(heading, columns, width)
         widths = [max(map(len, column)) for column in zip(heading, *columns, strict=True)]
         room = max(width - sum(widths) - 2 * len(widths), 1)
         rows = [[("class:heading", f"{_aligned(heading, widths)}what was said")]]
@@ -108,6 +115,11 @@ class Finding:
                        for at, letter in enumerate(said.plain)]  # fmt: skip
             rows.append([("", _aligned(row, widths)), *letters])
         return rows
+
+
+def _without_project(row: tuple[str, ...]) -> tuple[str, ...]:
+    """The same columns but for the project: of the chosen hit it is said below the list."""
+    return tuple(cell for cell, name in zip(row, HEADING, strict=True) if name != "project")
 
 
 def _aligned(row: tuple[str, ...], widths: list[int]) -> str:

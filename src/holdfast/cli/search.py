@@ -29,7 +29,10 @@ NARROWEST = 24
 AROUND = 3
 """How many entries are shown on either side of one that is opened."""
 
-HEADING = ("", "session", "entry", "when", "role")
+HEADING = ("", "session", "entry", "project", "when", "role")
+
+PROJECT = 14
+"""Letters of a project's name, where there is a screen to fit."""
 
 
 @click.command()
@@ -93,7 +96,7 @@ def search(
         catch_up(hf, meaning=given["meaning"])
         first = where["offset"] = (page - 1) * limit if opened is None else opened - 1
         where["limit"] = limit + 1 if opened is None else 1
-        hits = _hits(hf, words, where, given)
+        hits = _hits(hf, words, where, given) or _meant(hf, words, where, given, asked)
         if opened is None and asked.json:
             for hit in hits[:limit]:
                 emit(as_value(hit))
@@ -113,6 +116,20 @@ def _hits(hf: Holdfast, words: str, where: Where, given: dict[str, Any]) -> tupl
     if not hits and not where.get("offset"):
         check(hf, given["project"], given["tool"], given["model"])
     return hits
+
+
+def _meant(
+    hf: Holdfast, words: str, where: Where, given: dict[str, Any], asked: Asked
+) -> tuple[Hit, ...]:
+    """Where nothing has a word as it is typed: what has the nearest that were said. A program is
+    told of them only."""
+    from holdfast.cli.terminal import say
+
+    meant = "" if where.get("offset") else hf.respelled(words)
+    if not meant:
+        return ()
+    say(f"Nothing is found for {words!r}; did you mean {meant!r}?", error=True)
+    return () if asked.json else hf.search(meant, meaning=given["meaning"], **where)
 
 
 def _live(asked: Asked, words: str, given: dict[str, Any]) -> None:
@@ -250,11 +267,13 @@ def fewer(
 
 def places(hits: tuple[Hit, ...], short: dict[str, str], first: int) -> list[tuple[str, ...]]:
     """Where each hit is, when it was said and by whom: the columns of HEADING."""
-    from holdfast.cli.terminal import NOTHING
+    from holdfast.cli.listing import short_project
+    from holdfast.cli.terminal import NOTHING, fitted
     from holdfast.cli.wording import ago, number
 
     return [
-        (number(first + place), short[hit.session], number(hit.seq), ago(hit.created),
+        (number(first + place), short[hit.session], number(hit.seq),
+         fitted(short_project(hit), PROJECT) or NOTHING, ago(hit.created),
          hit.role or hit.kind or NOTHING)
         for place, hit in enumerate(hits, 1)
     ]  # fmt: skip

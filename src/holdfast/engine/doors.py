@@ -154,6 +154,10 @@ class Holdfast:
         """
         return drive(self.engine.search(words, meaning=meaning, **where))
 
+    def respelled(self, words: str) -> str:
+        """The same words, each that was never said as the nearest that was; empty where none is."""
+        return drive(self.engine.respelled(words))
+
     def costs(
         self,
         by: By,

@@ -22,6 +22,7 @@ from holdfast.engine.intake import run
 from holdfast.engine.kept_policies import KeptCatalogue, KeptPolicies
 from holdfast.engine.placing import placing
 from holdfast.engine.plugins import catalogue, counter, embedder
+from holdfast.engine.respelling import respelled
 from holdfast.engine.session import OpenSession
 from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
 from holdfast.engine.watch import Watch
@@ -310,6 +311,10 @@ class Engine:
             where["session"] = (await self.resolve(inside)).id
         by = await self.aside(embedder) if meaning else None
         return await self.store.search.find(Query(words=words, **where), by)
+
+    async def respelled(self, words: str) -> str:
+        """The same words, each that was never said as the nearest that was; empty where none is."""
+        return await respelled(self.store, words)
 
     async def costs(
         self,

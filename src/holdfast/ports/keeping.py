@@ -208,6 +208,11 @@ class Search(Protocol):
         """What matches, best first; with an embedder, what means the same as well."""
         ...
 
+    async def spelled_like(self, word: str) -> tuple[str, ...]:
+        """Words that were said and are spelled nearly like one that never was, likeliest first;
+        none where it was said itself."""
+        ...
+
 
 class Jobs(Protocol):
     """Background work: leased rows."""

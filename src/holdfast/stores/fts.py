@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from holdfast.core.meaning import blended
 from holdfast.core.scripts import apart
 from holdfast.core.secrets import mask
+from holdfast.core.spelling import nearest_words, slips_allowed
 from holdfast.core.text import searchable
 from holdfast.core.words import Terms, chunks, looked_for, snippet
 from holdfast.model.log import Session
@@ -70,6 +71,18 @@ _TIMES = (
     f" AND (SELECT created FROM entries WHERE place = search.rowid >> {ORDINAL_BITS}) "
     "BETWEEN ? AND ?"
 )
+
+
+_SAID = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
+_VOCABULARY = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_words USING fts5vocab(main, search, col)"
+)
+_WORDS = (
+    "SELECT term, doc FROM temp.search_words WHERE term >= ? AND term < ? AND col = 'words' "
+    "AND length(term) BETWEEN ? AND ?"
+)
+LAST = "\U0010ffff"
+"""Behind every letter that a word may have."""
 
 
 class Asked(Struct, frozen=True):
@@ -139,6 +152,19 @@ class FtsSearch:
             sessions: dict[int, tuple[str, Session]] = {}
             hits = [self._hit(at, score, asked, sessions) for at, score in page]
         return tuple(hit for hit in hits if hit is not None)
+
+    async def spelled_like(self, word: str) -> tuple[str, ...]:
+        allowed = slips_allowed(word)
+        with self._db.reading():
+            if not allowed or self._db.rows(_SAID, (f'words : "{word}"',)):
+                return ()
+            self._db.connection.execute(_VOCABULARY)
+            lengths = (len(word) - allowed, len(word) + allowed)
+            spans = [(word[0], word[0] + LAST), ("", LAST)]  # a slip in the first letter is rare
+            for span in spans:
+                if near := nearest_words(word, self._db.rows(_WORDS, (*span, *lengths))):
+                    return near
+        return ()
 
     def _asked(self, query: Query, wanted: Terms) -> Asked:
         phrases = _phrases(query.words, wanted)

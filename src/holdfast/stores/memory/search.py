@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from holdfast.core.facets import Calls, Facets, Used, asked, matches
 from holdfast.core.meaning import BEGINNING, KINDS, blended
 from holdfast.core.secrets import mask
+from holdfast.core.spelling import nearest_words
 from holdfast.core.text import searchable_body
 from holdfast.core.words import Terms, holds, looked_for, share, snippet, words
 from holdfast.model.log import Entry, Session, kind_of
@@ -53,6 +55,16 @@ class MemorySearch:
         if embedder:
             found = _blended(query.words, embedder, wanted, among)
         return tuple(_shown(hit, wanted) for hit in found[query.offset :][: query.limit])
+
+    async def spelled_like(self, word: str) -> tuple[str, ...]:
+        with self._shelf.lock:
+            said = Counter(
+                one
+                for session in self._shelf.sessions
+                for hit, _ in self._of(session, whole=False)
+                for one in set(words(hit.snippet))
+            )
+        return () if word in said else nearest_words(word, said.items())
 
     def _of(self, id: str, *, whole: bool) -> list[Findable]:
         """What is to be found in a session, the newest first; `whole` with what it shares."""

@@ -50,6 +50,22 @@ class SearchContract(Contract):
         assert {h.seq for h in find(store, "THE")} == {1, 2}
         assert find(store, "walrus oyster") == ()
 
+    def test_a_mistyped_word_is_known_by_those_spelled_like_it(self, store: Store) -> None:
+        id = start(store)
+        append(store, id, "the walrus", "a walrus and the carpenter", "the Wallrus café")
+
+        def like(word: str) -> tuple[str, ...]:
+            find(store, "walrus")  # what was appended is indexed
+            return drive(store.search.spelled_like(word))
+
+        assert like("walrsu") == ("walrus", "wallrus")
+        assert like("carpentre") == ("carpenter",)
+        assert like("xwalrus")[0] == "walrus"
+        assert like("cafe") == ()  # it was said
+        assert like("caff") == ("cafe",)
+        assert like("wlrs") == ()  # two slips are too many for so short a word
+        assert like("oyster") == like("a") == like("walrus2") == ()
+
     def test_every_kind_of_part_is_searched(self, store: Store) -> None:
         id = start(store)
         append(
