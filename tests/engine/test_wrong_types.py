@@ -1,6 +1,7 @@
 """Whatever is given of a wrong type is refused in words, before anything is written."""
 
 import asyncio
+import enum
 import inspect
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,11 +18,12 @@ from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.doors import AsyncHoldfast, Holdfast
 from holdfast.engine.session import OpenSession
 from holdfast.engine.window import PreparedWindow
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, Misuse, Unknown
 from holdfast.model.log import Summary
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant
 from holdfast.model.reply import Call, Reply
-from holdfast.model.span import Span
+from holdfast.model.span import OPEN, Span
+from holdfast.model.window import Tool
 
 MODEL = "claude-sonnet-4-6"
 
@@ -251,3 +253,103 @@ def test_a_name_nobody_knows_is_answered_with_the_nearest(tmp_path: Path) -> Non
         s.user("x")
         with pytest.raises(Misuse, match="did you mean model"):
             s.window(modle=MODEL)  # type: ignore[call-arg]
+
+
+class Model(enum.StrEnum):
+    OWN = MODEL
+
+
+class Words(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("store", ["memory:", "log.db"])
+def test_text_and_numbers_of_a_subclass_are_kept_as_plain_ones(store: str, tmp_path: Path) -> None:
+    url = store if store == "memory:" else str(tmp_path / store)
+    with holdfast.open(url) as hf:
+        s = hf.session(Words("home"), create=True, model=Model.OWN, title=Words("a title"))
+        s.user(Words("hello"), key=Words("once"))
+        s.append(Message(Words("user"), (Text(Words("more")),)), key=Model.OWN)  # type: ignore[arg-type]
+        s.rename(Words("another"))
+        s.window(system=Words("You help."), model=Model.OWN, context={Words("cwd"): Words("/")})
+        assert (s.info.id, s.info.model, s.info.title) == ("home", MODEL, "another")
+        kept = [e.body for e in s.entries() if isinstance(e.body, Message)]
+        assert [one.text for one in kept[:2]] == ["hello", "more"]
+        assert all(type(one.text) is str for one in kept)
+        again = hf.session("home")
+        assert type(again.info.model) is type(again.info.title) is str
+        assert hf.export("home").data
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize("store", ["memory:", "log.db"])
+def test_an_id_of_half_a_surrogate_pair_names_nothing(store: str, tmp_path: Path) -> None:
+    url = store if store == "memory:" else str(tmp_path / store)
+    with holdfast.open(url) as hf:
+        s = hf.session("home", create=True, model=MODEL)
+        s.user("hello")
+        lookups: list[Callable[[], object]] = [
+            lambda: hf.session(HALF), lambda: hf.resolve(HALF), lambda: hf.export(HALF),
+            lambda: hf.erase(HALF), lambda: s.entry(HALF), lambda: s.rewind(HALF),
+            lambda: s.pin(HALF), lambda: s.recall(HALF), lambda: s.child(HALF),
+        ]  # fmt: skip
+        for look in lookups:
+            with pytest.raises((Unknown, Misuse)):
+                look()
+        assert s.user(HALF).body.text == s.entry(2).body.text == HALF  # type: ignore[union-attr]
+        assert hf.search("hello", offset=OPEN, limit=7) == ()
+
+
+TOOLS: list[Any] = [
+    Tool(name=42),  # type: ignore[arg-type]
+    Tool(name="look", description=7),  # type: ignore[arg-type]
+    Tool(name="look", schema=[]),  # type: ignore[arg-type]
+    Tool(name="look", schema={"a": object()}),
+    {"name": "look", "input_schema": 5},
+    {"description": "a tool without a name"},
+    {},
+]
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=range(len(TOOLS)))
+def test_a_tool_that_cannot_be_sent_is_refused_before_anything_is_written(tool: Any) -> None:
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model=MODEL)
+        s.user("hello")
+        head = s.info.head
+        with pytest.raises(Misuse):
+            s.window(tools=[tool])
+        with pytest.raises(Misuse):
+            s.window(more_tools=[tool])
+        assert s.refresh().head == head
+
+
+def test_examples_sources_and_calls_are_looked_into() -> None:
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model=MODEL)
+        s.user("hello")
+        wrong = Message("user", (Text(42),))  # type: ignore[arg-type]
+        with pytest.raises(Misuse):
+            s.window(examples=[wrong])
+        for source in (wrong, print):
+            with pytest.raises(Misuse):
+                s.window(sources=[source])  # type: ignore[list-item]
+        with pytest.raises(Misuse):
+            list(hf.import_sources([wrong]))  # type: ignore[list-item]
+        with pytest.raises(Misuse):
+            s.answer(ToolCall("c", "recall", {"handle": "#1"}))  # type: ignore[arg-type]
+        with pytest.raises(Misuse):
+            s.reply({"id": object()})
+        assert s.explain(model=MODEL, compact=False).lines == s.explain(model=MODEL).lines
+
+
+def test_no_policy_at_all_is_none() -> None:
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model=MODEL)
+        s.user("hello")
+        with pytest.raises(Misuse):
+            s.set_policy("")
+        assert s.refresh().policy == "holdfast"
+        s.window()

@@ -48,13 +48,23 @@ def typed(value: T, kind: Any) -> T:
     try:
         for foreign in _foreign(value):
             raise TypeError(f"there is a {foreign.__name__} in it; write str(…) around it")
-        plain = msgspec.to_builtins(value, builtin_types=_BYTES)
+        plain = msgspec.to_builtins(value, builtin_types=_BYTES, enc_hook=plain_scalar)
         return msgspec.convert(plain, kind, builtin_types=_BYTES)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         told = str(error)
         hints = [do for sign, do in _HINTS.items() if sign in told]
         hint = "".join(f"; {do}" for do in hints[:1])
         raise Misuse(f"this {type(value).__name__} cannot be kept: {told}{hint}") from error
+
+
+def plain_scalar(value: Any) -> Any:
+    """Text or a number of a subclass as a plain one; anything else as it is."""
+    if type(value) in _PLAIN_TYPES:
+        return value
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return str.__str__(value) if kind is str else kind(value)
+    return value
 
 
 _BYTES = (bytes, bytearray, memoryview)

@@ -4,6 +4,8 @@ Rule 1: every public call of both doors is checked: nothing of a wrong type reac
 Rule 2: a check is named by the annotation it is for; one without is a mistake of ours, found by the
         test that walks both doors.
 Rule 3: what is inside a message, a marker or a plan is checked where it is used (core/sound.py).
+Rule 4: a subclass of text or of a number, such as a member of a StrEnum, is handed on as the plain
+        value: every store keeps that one.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from os import PathLike
 from typing import Any, NamedTuple, TypeVar, cast
 
 from holdfast.core.nearest import nearest
+from holdfast.core.sound import plain_scalar
 from holdfast.errors import Misuse
 from holdfast.model.caps import Caps
 from holdfast.model.log import Session
@@ -72,6 +75,11 @@ def _name(value: Any) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
+def _is_source(value: Any) -> bool:
+    """Whether it has text for a section of a window, or is a transcript that was found."""
+    return _has("section", "text", "name")(value) or _has("importer", "root", "named")(value)
+
+
 def _texts(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
@@ -114,7 +122,7 @@ KINDS: Mapping[str, Kind | None] = {
     "Plan": Kind("a Plan", _one(Plan)),
     "Sequence[Message]": Kind("a list of messages", _each(_one(Message))),
     "Sequence[Tool | Mapping[str, Any]]": TOOLS,
-    "Sequence[Source]": Kind("a list of sources", _each(lambda one: not _plain(one))),
+    "Sequence[Source]": Kind("a list of sources", _each(_is_source)),
     "Sequence[Finding]": Kind("a list of findings", _each(_one(Finding))),
     "Sequence[Hook]": Kind("a list of functions", _each(callable)),
     "Voice | None": Kind("a function", _none_or(callable)),
@@ -134,10 +142,6 @@ KINDS: Mapping[str, Kind | None] = {
 """What fits an annotation; None where anything does here."""
 
 
-def _plain(value: Any) -> bool:
-    return value is None or isinstance(value, (str, bytes, int, float, list, dict, tuple, set))
-
-
 def check_argument(call: str, name: str, annotation: str, value: Any) -> None:
     """Misuse where a value is not what the argument of a call has to be."""
     kind = KINDS.get(annotation)
@@ -145,6 +149,24 @@ def check_argument(call: str, name: str, annotation: str, value: Any) -> None:
         raise Misuse(
             f"{call}: {name} is {kind.words}, not {type(value).__name__}; nothing was done"
         )
+
+
+def plainly(value: Any) -> Any:
+    """Text and numbers of a subclass as plain ones, also inside a list or a mapping of them."""
+    if isinstance(value, (str, int, float)):
+        return plain_scalar(value)
+    if type(value) in (list, tuple):
+        items = cast("Sequence[Any]", value)
+        return type(value)(map(plain_scalar, items)) if any(map(_derived, items)) else value
+    if type(value) is dict:
+        pairs = cast("dict[Any, Any]", value).items()
+        if any(_derived(one) for pair in pairs for one in pair):
+            return {plain_scalar(key): plain_scalar(one) for key, one in pairs}
+    return value
+
+
+def _derived(value: object) -> bool:
+    return plain_scalar(value) is not value
 
 
 def checked(call: Callable[..., T]) -> Callable[..., T]:
@@ -155,8 +177,10 @@ def checked(call: Callable[..., T]) -> Callable[..., T]:
     def checking(*values: Any, **named: Any) -> T:
         if not known:
             known.append(Takes(call))
-        known[0].check(values, named)
-        return call(*values, **named)
+        plain = [plainly(value) for value in values]
+        plain_named = {name: plainly(value) for name, value in named.items()}
+        known[0].check(plain, plain_named)
+        return call(*plain, **plain_named)
 
     return checking
 

@@ -133,6 +133,7 @@ async def explain_session(
     Where there is no such call it is what would be sent now; with `given`, what would be sent
     with that.
     """
+    given.pop("compact", None)  # what would be sent is shown as it stands
     if given:
         return await _explain_preview(session, **given)
     named = entry != ""

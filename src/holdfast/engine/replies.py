@@ -22,11 +22,18 @@ def body_of(response: Any, parsed: dict[str, Any] | None = None) -> bytes:
     if isinstance(response, str):
         return response.encode("utf-8", "surrogatepass")
     if isinstance(response, dict):
-        return wire.encode(_without(cast(dict[str, Any], response), own))
+        return _written(_without(cast(dict[str, Any], response), own))
     dump = getattr(response, "model_dump", None)
     if dump is None:
         raise Misuse(f"a reply cannot be read from {type(response).__name__}; give the response")
     return wire.encode(dump(mode="json", by_alias=True, exclude_none=True, exclude=own))
+
+
+def _written(response: Any) -> bytes:
+    try:
+        return wire.encode(response)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Misuse(f"the reply is no JSON ({error}); give the response") from error
 
 
 PARSED: dict[str, Any] = {

@@ -20,7 +20,7 @@ from holdfast.engine.purse import Purse
 from holdfast.engine.upkeep import Ahead, Upkeep
 from holdfast.engine.visible import Visible
 from holdfast.engine.writer import OnConflict
-from holdfast.errors import Unknown
+from holdfast.errors import Misuse, Unknown
 from holdfast.model.ledger import Effort, Ledger, Report
 from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, Session, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
@@ -232,6 +232,7 @@ class OpenSession(Purse):
 
     async def answer(self, call: ToolCall) -> ToolResult | None:
         """What recall, search_history or tool_search answers; None where it is another tool's."""
+        call = typed(call, ToolCall)
         return await recalling.answer(self, call) or await deferring.answer(self, call)
 
     async def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
@@ -261,6 +262,8 @@ class OpenSession(Purse):
         One of the user's own is kept by its content. What an import has brought along comes into
         force by its name, `NAME@sha256:…`.
         """
+        if not name:
+            raise Misuse("set_policy takes a name; there are holdfast and those of `policy list`")
         name = await self._kept_policy(name)
         await self.policy(name)
         marker = await self.append(Switch(policy=name))

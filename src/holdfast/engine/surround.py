@@ -22,6 +22,7 @@ from holdfast.core.count import weigh_tools
 from holdfast.core.estimate import estimate, recurring
 from holdfast.core.repomap import difference, is_outline
 from holdfast.core.scaffold import environment, wrap
+from holdfast.core.sound import typed
 from holdfast.errors import Misuse
 from holdfast.model.log import Body, Context, Entry, Folded, Switch
 from holdfast.model.message import Message, Text
@@ -72,7 +73,15 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 def read_tools(tools: Sequence[Tool | Mapping[str, Any]]) -> tuple[Tool, ...]:
     """Tools in our own words, from ours or from any of the wire formats'."""
-    return tuple(tool if isinstance(tool, Tool) else _tool(dict(tool)) for tool in tools)
+    return tuple(map(_sound, tools))
+
+
+def _sound(tool: Tool | Mapping[str, Any]) -> Tool:
+    """One tool; Misuse where what it says cannot be written into a request."""
+    told = typed(tool if isinstance(tool, Tool) else _tool(dict(tool)), Tool)
+    if not told.name:
+        raise Misuse(f"a tool has a name; this one has none: {told.description!r:.60}")
+    return told
 
 
 def _tool(told: dict[str, Any]) -> Tool:

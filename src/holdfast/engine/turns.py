@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from holdfast.core.limits import limit_in
 from holdfast.core.refusal import Remedy, briefer, further, limited, limits, remedy, shortened
 from holdfast.core.secrets import redact
+from holdfast.core.sound import typed
 from holdfast.core.sparing import sparing
 from holdfast.engine import caps, deferring, surround
 from holdfast.engine.applying import apply
@@ -352,7 +353,7 @@ def _asked(
     given = Given(
         system=system,
         tools=surround.read_tools(tools),
-        examples=tuple(examples),
+        examples=tuple(typed(one, Message) for one in examples),
         chat_files=chat_files,
         reminder=reminder,
         model=model or session.info.model,

@@ -187,7 +187,7 @@ class FtsSearch:
         """The places of the parts that match, the best of the newest first, then the newest."""
         if not asked.phrases:
             return []
-        most = max(CANDIDATES, asked.query.offset + asked.query.limit)
+        most = max(CANDIDATES, min(asked.query.offset + asked.query.limit, OPEN))
         sql = _FIND.format(weights=", ?" * len(asked.weights), times=_TIMES if asked.times else "")
         found: list[tuple[int, float]] = []
         for span in self._spans(asked.query.session):

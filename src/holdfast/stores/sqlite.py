@@ -144,6 +144,8 @@ class Sqlite:
                 self.undo()  # what nobody committed is not read either
             try:
                 return self.connection.execute(sql, values).fetchall()
+            except UnicodeEncodeError:
+                return self.rows(sql, tuple(map(_bindable, values)))
             except apsw.Error as error:
                 raise mapped(error, self.where) from error
 
@@ -423,6 +425,18 @@ class SqliteStore:
 
     def close(self) -> None:
         self.db.close()
+
+
+def _bindable(value: Any) -> Any:
+    """A value that can be looked for; half a surrogate pair is in no column, as bytes are in none
+    of text, so that nothing is found."""
+    if not isinstance(value, str):
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
+    return value
 
 
 def check_engine(version: str) -> None:
