@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic
+from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -221,3 +223,34 @@ def test_a_graph_within_a_graph_has_a_session_of_its_own(tmp_path: Path) -> None
         outer.add_edge("research", "write")
         outer.compile().invoke(said("Hello"), in_thread("t"))  # type: ignore[arg-type]
         assert {one.id for one in hf.sessions()} == {"t|research", "t|write"}
+
+
+class Constant(BaseChatModel):
+    """A model whose server gives every reply the same id and says the same."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "constant"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:
+        said = AIMessage("Noted.", id="chatcmpl-0")
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+@pytest.mark.parametrize("checkpointed", [False, True])
+def test_replies_under_one_repeated_id_are_all_kept(tmp_path: Path, checkpointed: bool) -> None:
+    path, thread = tmp_path / "log.db", {"configurable": {"thread_id": "alice"}}
+    saver = InMemorySaver() if checkpointed else None
+    for turn in range(3):  # each in a process of its own, as far as the middleware knows
+        with holdfast.open(path) as hf:
+            middleware = [HoldfastMiddleware(hf, model=MODEL)]
+            made = create_agent(Constant(), [], middleware=middleware, checkpointer=saver)
+            for half in "ab":
+                made.invoke(said(f"question {turn}{half}"), thread)
+    with holdfast.open(path) as hf:
+        kept = [e.body.text for e in hf.session("alice").entries()]  # type: ignore[union-attr]
+        asked = [f"question {turn}{half}" for turn in range(3) for half in "ab"]
+        assert kept == [text for one in asked for text in (one, "Noted.")]

@@ -20,6 +20,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.usage import RequestUsage
 
@@ -176,3 +177,17 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
         with pytest.raises(Misuse, match="conversation"):
             asyncio.run(run())
         assert hf.sessions() == ()
+
+
+def test_replies_that_are_alike_in_everything_are_all_kept(tmp_path: Path) -> None:
+    def constant(*_: Any) -> ModelResponse:
+        said = [TextPart("Noted.")]
+        return ModelResponse(said, timestamp=AT, provider_response_id="chatcmpl-0")
+
+    with holdfast.open(tmp_path / "log.db") as hf:
+        agent = Agent(FunctionModel(constant), capabilities=[HoldfastHistory(hf, model=MODEL)])
+        asked = [f"question {turn}" for turn in range(3)]
+        for one in asked:
+            agent.run_sync(one, conversation_id="alice")
+        kept = [e.body.text for e in hf.session("alice").entries()]  # type: ignore[union-attr]
+        assert kept == [text for one in asked for text in (one, "Noted.")]

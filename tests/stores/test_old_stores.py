@@ -7,12 +7,14 @@ import shutil
 import warnings
 from pathlib import Path
 
+import apsw
 import pytest
 
 from holdfast import open
 from holdfast.engine.doors import drive
 from holdfast.errors import CallsLost
 from holdfast.model.reply import Call
+from holdfast.model.span import EVERYTHING
 from holdfast.stores.salvage import salvage
 from holdfast.stores.sqlite import SqliteStore
 
@@ -46,13 +48,35 @@ def test_calls_go_back_to_the_session_that_holds_their_reply(path: Path) -> None
     one, own = by_title(store, "first")
     assert (one.outcome, one.usage.total, one.cost) == ("lost", 0, None), "what it used is gone"
     assert (own.request, own.usage.input) == ("chatcmpl-1", 30)
-    restored, first, second = by_title(store, "second")[0:3]
-    assert {restored.outcome, first.outcome, second.outcome} == {"done", "lost"}
-    kept = [call for call in (restored, first, second) if call.outcome == "done"]
-    assert [(call.request, call.usage.input) for call in kept] == [
-        ("chatcmpl-0", 20),
-        ("chatcmpl-2", 40),
-    ]
+    restored, lost, second = by_title(store, "second")
+    assert (restored.outcome, restored.request, restored.usage.input) == ("done", "chatcmpl-0", 20)
+    assert (lost.outcome, lost.request, lost.usage.input) == ("lost", "chatcmpl-2", 0)
+    assert (second.outcome, second.request, second.usage.input) == ("done", "chatcmpl-2", 40)
+    store.close()
+
+
+@pytest.mark.parametrize("started", [1, 2**52], ids=["a clock put back", "a clock put ahead"])
+def test_calls_are_in_the_order_of_the_log_whatever_the_clock_said(
+    path: Path, started: int
+) -> None:
+    old = apsw.Connection(str(path))
+    old.execute("UPDATE calls SET started = ? - rowid WHERE rowid IN (1, 3)", (started,))
+    old.execute(
+        "INSERT INTO calls SELECT 'aside', session, 0, 1, 7, 0, 0, 0, 0, NULL, "
+        "CAST(json_remove(json_set(CAST(data AS TEXT), '$.id', 'aside'), '$.entry', '$.request') "
+        "AS BLOB) FROM calls WHERE rowid = 2"
+    )
+    old.execute("UPDATE calls SET rowid = 101 WHERE rowid = 1")
+    old.close()
+    store = mended(path)
+    for title, several in (("first", 2), ("second", 3)):
+        calls = by_title(store, title)
+        log = drive(store.log.read(calls[0].session, (EVERYTHING,)))
+        placed = {entry.id: entry.seq for entry in log}
+        replies = [placed[call.entry] for call in calls if call.entry]
+        assert len(replies) == several
+        assert replies == sorted(replies)
+    assert [call.id for call in by_title(store, "first")][-1] == "aside", "behind what it followed"
     store.close()
 
 

@@ -61,10 +61,11 @@ def plain_scalar(value: Any) -> Any:
     """Text or a number of a subclass as a plain one; anything else as it is."""
     if type(value) in _PLAIN_TYPES:
         return value
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return str.__str__(value) if kind is str else kind(value)
-    return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) else value
 
 
 _BYTES = (bytes, bytearray, memoryview)

@@ -159,9 +159,10 @@ def plainly(value: Any) -> Any:
         items = cast("Sequence[Any]", value)
         return type(value)(map(plain_scalar, items)) if any(map(_derived, items)) else value
     if type(value) is dict:
-        pairs = cast("dict[Any, Any]", value).items()
-        if any(_derived(one) for pair in pairs for one in pair):
-            return {plain_scalar(key): plain_scalar(one) for key, one in pairs}
+        told = cast("dict[Any, Any]", value)
+        if any(_derived(one) for pair in told.items() for one in pair):
+            return {plain_scalar(key): plain_scalar(one) for key, one in told.items()}
+        return told
     return value
 
 

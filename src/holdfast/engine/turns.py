@@ -283,7 +283,6 @@ class Turns:
         whole = reply.stop not in ("aborted", "error")
         session, sent = self._session, self._sent.get(format)
         call = self._call(reply, format, "done" if whole else "aborted")
-        self._sent = {}
         draft = session.draft(
             reply.message,
             provider=reply.provider,
@@ -292,8 +291,10 @@ class Turns:
             completed=whole,
         )
         entry = await session.put(draft, key=key, call=replace(call, entry=draft.id))
-        if sent and entry.id == draft.id:  # a retry has been marked before
-            await apply(session, sent, reply, entry)
+        if entry.id == draft.id:  # one that is told again answers no request that waits
+            self._sent = {}
+            if sent:
+                await apply(session, sent, reply, entry)
         return ReplyEntry.of(entry, usage=reply.usage, stop=reply.stop)
 
     async def failed(self, reply: Reply, format: str) -> None:

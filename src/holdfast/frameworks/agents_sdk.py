@@ -42,6 +42,8 @@ class HoldfastSession:
     session_settings: SessionSettings | None = None
 
     def __init__(self, session: BlockingSession) -> None:
+        if not isinstance(cast("object", session), BlockingSession):
+            raise Misuse("HoldfastSession takes one session: hf.session(user_id, create=True)")
         self._conversation = Conversation(session)
         self._session = session
         self._counted: dict[int, tuple[ReferenceType[Any], int]] = {}

@@ -96,9 +96,16 @@ class Conversation:
             blocks.pop()
         return blocks
 
-    def answered(self, reply: Reply, *, key: str = "") -> Entry:
-        """Append what a model answered, with its usage."""
-        return self.session.reply(reply, format=self._format, key=key)
+    def answered(self, reply: Reply, *, key: str = "", fresh: bool = False) -> Entry:
+        """Append what a model answered, with its usage.
+
+        A fresh one has just come, and is appended also where a server repeats its ids.
+        """
+        head = self.session.refresh().head if fresh and key else 0
+        entry = self.session.reply(reply, format=self._format, key=key)
+        if entry.seq > head:
+            return entry
+        return self.session.reply(reply, format=self._format, key=f"{key} {head}")
 
 
 def _conversation(blocks: Sequence[Block]) -> list[Block]:

@@ -79,7 +79,7 @@ class HoldfastMiddleware(AgentMiddleware):
         """Show the model its window, and append what it answers."""
         conversation = Conversation(self.session())
         response = handler(request.override(messages=self._window(conversation, request)))
-        self._take(conversation, response.result)
+        self._take(conversation, response.result, fresh=True)
         return response
 
     async def awrap_model_call(
@@ -91,7 +91,7 @@ class HoldfastMiddleware(AgentMiddleware):
         conversation = Conversation(await asyncio.to_thread(self.session))
         window = await asyncio.to_thread(self._window, conversation, request)
         response = await handler(request.override(messages=window))
-        await asyncio.to_thread(self._take, conversation, response.result)
+        await asyncio.to_thread(self._take, conversation, response.result, fresh=True)
         return response
 
     def session(self, thread_id: str = "") -> BlockingSession:
@@ -126,16 +126,18 @@ class HoldfastMiddleware(AgentMiddleware):
         system = str(request.system_prompt or "")
         return written(conversation.prepared(system, tools, _limit(request)))
 
-    def _take(self, conversation: Conversation, told: Sequence[BaseMessage]) -> None:
-        """Append what is not known yet; told twice, a message is there once."""
+    def _take(
+        self, conversation: Conversation, told: Sequence[BaseMessage], *, fresh: bool = False
+    ) -> None:
+        """Append what is not known yet; told twice, a message is there once, unless it is fresh."""
         session = conversation.session
         for message in told:
             id = message.id or ""
-            if id and self._known.has(session.id, id):
+            if id and not fresh and self._known.has(session.id, id):
                 continue
             key = f"{NAME} {id}" if id else ""
             if isinstance(message, AIMessage):
-                conversation.answered(_reply(message), key=key)
+                conversation.answered(_reply(message), key=key, fresh=fresh)
             else:
                 session.append(read(message), key=key)
             if id:

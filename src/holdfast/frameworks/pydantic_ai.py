@@ -136,7 +136,7 @@ class _Run(AbstractCapability[Any]):
         response: ModelResponse,
     ) -> ModelResponse:
         """Append what the model answered."""
-        await asyncio.to_thread(self._take, [response])
+        await asyncio.to_thread(self._take, [response], fresh=True)
         return response
 
     def _window(self, asked: ModelRequestContext) -> list[ModelMessage]:
@@ -154,15 +154,15 @@ class _Run(AbstractCapability[Any]):
             window[-1] = replace(window[-1], instructions=last.instructions)
         return window
 
-    def _take(self, told: Iterable[ModelMessage]) -> None:
-        """Append what is not known yet; told twice, a message is there once."""
+    def _take(self, told: Iterable[ModelMessage], *, fresh: bool = False) -> None:
+        """Append what is not known yet; told twice, a message is there once, unless it is fresh."""
         for message in told:
             dumped = ModelMessagesTypeAdapter.dump_json([_bare(message)])
             key = f"{NAME} {wire.digest(dumped).hex()}"
-            if self._known.has(self._session.id, key):
+            if not fresh and self._known.has(self._session.id, key):
                 continue
             if isinstance(message, ModelResponse):
-                self._conversation.answered(_reply(message), key=key)
+                self._conversation.answered(_reply(message), key=key, fresh=fresh)
             else:
                 for place, one in enumerate(read(message)):
                     self._session.append(one, key=f"{key} {place}")

@@ -7,6 +7,8 @@ Rule 2: a reply whose row was overwritten gets one of its own, with the outcome 
         is not known any more.
 Rule 3: sources of imported sessions that this may have befallen count as changed, so that importing
         them again records their calls.
+Rule 4: the calls of a session are in the order of the replies in its log; one without a reply
+        there stays behind the call that it followed. No clock is asked.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from holdfast.errors import CallsLost, Corrupt
 from holdfast.model import wire
 from holdfast.model.reply import Call
 from holdfast.stores.sql import rows
-from holdfast.stores.sql.calls import insert, read_call
+from holdfast.stores.sql.calls import insert, read_call, whole
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.lineage import lineage
 from holdfast.stores.sql.places import SEQ_BITS, number_of
@@ -76,6 +78,43 @@ class _Doubts(Struct):
     """Imported sessions that may lack calls."""
     calls: set[tuple[int, bytes]] = set()
     """Their calls that hold more than one: by the number of their session and the reply's name."""
+
+
+def put_in_order(db: Database) -> None:
+    """Number the calls of each session in the order of the replies in its log."""
+    for (number,) in db.rows("SELECT n FROM sessions ORDER BY n"):
+        first, last = whole(number)
+        found = db.rows(
+            "SELECT place, data FROM calls WHERE place BETWEEN ? AND ? ORDER BY place",
+            (first, last),
+        )
+        before = [at for at, _ in found]
+        after = [at for _, at in sorted(zip(_replied(db, number, found), before, strict=True))]
+        if after != before:
+            _number_again(db, after, before)
+
+
+def _replied(db: Database, number: int, calls: list[Row]) -> Iterator[int]:
+    """For each call the place of its reply, or of the reply to the call that it followed."""
+    behind = 0
+    for _, data in calls:
+        try:
+            call = read_call(data)
+        except Corrupt:
+            yield behind
+            continue
+        named = "SELECT place FROM entries WHERE id = ? AND place BETWEEN ? AND ?"
+        found = db.rows(named, (call.entry, *whole(number))) if call.entry else ()
+        yield found[0][0] if found else behind
+        if found and call.outcome != "lost":  # such a row was made later, and is followed by none
+            behind = found[0][0]
+
+
+def _number_again(db: Database, places: list[int], numbers: list[int]) -> None:
+    for place in places:
+        db.run("UPDATE calls SET place = -place WHERE place = ?", (place,))
+    for place, number in zip(places, numbers, strict=True):
+        db.run("UPDATE calls SET place = ? WHERE place = ?", (number, -place))
 
 
 def _doubt(db: Database, number: int, name: bytes) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from holdfast.errors import Outdated, Unavailable
 from holdfast.failpoints import failpoint
-from holdfast.stores.migrate_calls import OLD, carry_over
+from holdfast.stores.migrate_calls import OLD, carry_over, put_in_order
 from holdfast.stores.sql.database import Database
 
 Step = Callable[[Database, dict[str, str]], None]
@@ -97,6 +97,11 @@ def m0013_erasures(db: Database, words: dict[str, str]) -> None:
         db.run(statement.format_map(words))
 
 
+def m0014_calls_in_order(db: Database, words: dict[str, str]) -> None:
+    """Calls in the order of the log, also those that an earlier version had overwritten."""
+    put_in_order(db)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -111,6 +116,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0011_calls_of_their_session,
     m0012_snapshots,
     m0013_erasures,
+    m0014_calls_in_order,
 )
 
 
