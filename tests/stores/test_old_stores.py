@@ -71,7 +71,7 @@ def test_calls_are_in_the_order_of_the_log_whatever_the_clock_said(
     store = mended(path)
     for title, several in (("first", 2), ("second", 3)):
         calls = by_title(store, title)
-        log = drive(store.log.read(calls[0].session, (EVERYTHING,)))
+        log = drive(store.log.read(calls[0].session, EVERYTHING))
         placed = {entry.id: entry.seq for entry in log}
         replies = [placed[call.entry] for call in calls if call.entry]
         assert len(replies) == several
