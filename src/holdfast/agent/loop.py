@@ -103,14 +103,19 @@ class Agent:
     def turn(self, text: str, *media: Any) -> Entry | None:
         """Say something, and work until the model is done; the last reply."""
         self.said = text
-        self._begin()
-        self.session.user(text, *media)
-        return self.go_on()
+        with self._interruptible(begun=False):
+            self._begin()
+            self.session.user(text, *media)
+            return self._work()
 
     def go_on(self) -> Entry | None:
         """Work on from where the session stands."""
+        with self._interruptible(begun=True):
+            return self._work()
+
+    def _work(self) -> Entry | None:
         last: Entry | None = None
-        with working(self.session, self._within), self._interruptible():
+        with working(self.session, self._within):
             for _ in range(STEPS):
                 last = self._reply()
                 body = last.body
@@ -297,11 +302,14 @@ class Agent:
         return made
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
+    def _interruptible(self, *, begun: bool) -> Iterator[None]:
+        """Keep and say that a turn was interrupted; one that was not begun leaves no trace."""
+        head = self.session.info.head
         try:
             yield
         except KeyboardInterrupt:
-            self.session.append(Message("user", (ABORTED,)))
+            if begun or self.session.refresh().head > head:
+                self.session.append(Message("user", (ABORTED,)))
             if not self._within:
                 self._tell(Happening(kind="interrupted"))
             raise

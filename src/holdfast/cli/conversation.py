@@ -115,16 +115,18 @@ class Conversation:
         from holdfast.agent.idle import Idle
 
         while not told_to_end():
+            text = ""
             try:
                 with Idle(self.agent.session, self.whom.open):
                     text = prompt()
+                if text.strip() and not self._interruptible(text.strip()):
+                    break
+                self._changed()
             except KeyboardInterrupt:
-                continue
+                if text.strip():  # it struck before that was done, or as it ended
+                    self.screen.say("interrupted; what was typed may not have been sent", "yellow")
             except EOFError:
                 break
-            if text.strip() and not self._interruptible(text.strip()):
-                break
-            self._changed()
 
     def _interruptible(self, text: str) -> bool:
         """Do what was typed; nothing that goes wrong ends the conversation. False to leave."""
@@ -188,7 +190,7 @@ class Conversation:
         try:
             work()
         except KeyboardInterrupt:
-            pass
+            self.screen.interrupted()  # also where that struck before the agent could say so
         except Capped as capped:
             if self._goes_on(capped):
                 self._worked(self.agent.go_on)

@@ -42,6 +42,7 @@ class Screen:
 
         self.console = console()
         self._below = Below(self.console)
+        self._said_interrupted = False
 
     def show(self, what: Happening) -> None:
         """Draw something that happened."""
@@ -97,6 +98,7 @@ class Screen:
 
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""
+        self._said_interrupted = False
         self._below.start(words)
 
     def rest(self) -> None:
@@ -194,7 +196,14 @@ class Screen:
 
     def _interrupted(self, what: Happening) -> None:
         self._finish()
-        self._line("interrupted; nothing was lost", "yellow")
+        self.interrupted()
+
+    def interrupted(self) -> None:
+        """Say that what is happening was interrupted, once."""
+        self.rest()
+        if not self._said_interrupted:
+            self._line("interrupted; nothing was lost", "yellow")
+            self._said_interrupted = True
 
     _ACTS = {  # noqa: RUF012 - a table that nobody changes
         "reply": _finish, "call": _call, "refused": _refused, "result": _result,
