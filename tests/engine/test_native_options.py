@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import holdfast
@@ -154,6 +154,7 @@ def windows() -> Iterator[dict[str, Any]]:
 
 
 @given(st.sampled_from(FORMATS), values, values)
+@example("openai-chat", None, {"type": []})
 def test_any_value_makes_a_request_or_is_refused_in_words(
     windows: dict[str, Any], format: str, thinking: Any, choice: Any
 ) -> None:

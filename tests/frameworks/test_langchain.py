@@ -242,12 +242,14 @@ class Constant(BaseChatModel):
 
 @pytest.mark.parametrize("checkpointed", [False, True])
 def test_replies_under_one_repeated_id_are_all_kept(tmp_path: Path, checkpointed: bool) -> None:
-    path, thread = tmp_path / "log.db", {"configurable": {"thread_id": "alice"}}
+    path = tmp_path / "log.db"
+    thread: Any = {"configurable": {"thread_id": "alice"}}
     saver = InMemorySaver() if checkpointed else None
     for turn in range(3):  # each in a process of its own, as far as the middleware knows
         with holdfast.open(path) as hf:
             middleware = [HoldfastMiddleware(hf, model=MODEL)]
-            made = create_agent(Constant(), [], middleware=middleware, checkpointer=saver)
+            told: dict[str, Any] = {"middleware": middleware, "checkpointer": saver}
+            made: Any = create_agent(Constant(), [], **told)
             for half in "ab":
                 made.invoke(said(f"question {turn}{half}"), thread)
     with holdfast.open(path) as hf:

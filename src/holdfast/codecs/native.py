@@ -140,7 +140,7 @@ def _is_own(native: Native, format: str) -> bool:
     """Whether an object is a choice that this format knows and we have no word for."""
     if format.startswith("openai"):
         kind = native.get("type")
-        return kind == "allowed_tools" or (kind in HOSTED and kind not in ("function", "custom"))
+        return isinstance(kind, str) and kind in HOSTED - {"function", "custom"}
     wanted = _object(native.get("function_calling_config", native.get("functionCallingConfig")))
     return format == "gemini" and str(wanted.get("mode", "")).lower() in GEMINI_MODES
 
