@@ -15,6 +15,7 @@ from holdfast.engine.doors import BlockingSession, Holdfast, ThreadLock, drive
 from holdfast.engine.engine import Engine
 from holdfast.engine.identity import SystemClock, Ulids
 from holdfast.errors import Unreachable
+from holdfast.model.log import Summary
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -216,6 +217,22 @@ def test_without_a_vocabulary_the_provider_is_asked() -> None:
         s.user("word " * 4_800)
         made = s.window()
         assert (endpoint.asked, made.count) == (1, Count(tokens=5_000, tier="provider"))
+
+
+@pytest.mark.parametrize(("counted", "made"), [(120_000, 0), (170_000, 1), (None, 1)])
+def test_no_compaction_is_decided_on_an_estimate_where_the_provider_counts(
+    counted: int | None, made: int
+) -> None:
+    endpoint = Endpoint(tokens=counted)
+    with opened(1_000_000, endpoint) as hf:
+        s = hf.session(model="claude-haiku-4-5", policy="claude-code@seed")
+        for n in range(80):
+            s.user(f"count the things of kind {n} " + "word " * 1_900)
+            s.append(Message("assistant", (Text("Done."),)))
+        s.user("and now?")
+        s.window()  # about 155,000 tokens by estimate, and it compacts at 150,000
+        assert endpoint.asked == 1
+        assert sum(isinstance(entry.body, Summary) for entry in s.entries()) == made
 
 
 def test_a_provider_that_cannot_be_reached_does_not_stop_the_turn() -> None:

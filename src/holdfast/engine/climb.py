@@ -67,6 +67,8 @@ class Climb:
             if plan is None:
                 self._look_ahead(now)
                 return view
+            if plan.step in TELLING and self._counting.doubts(now.window, now.count):
+                continue  # planned again once the provider has counted
             if plan.step in TELLING and self.drafting.asks:
                 view = await self._told(plan, now, view, taken)
                 continue

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 FORMATS = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
 """The format in which a provider's endpoint counts."""
 
+VAGUE = 0.05
+"""An estimate that may be off by more than this share decides on no compaction."""
+
 HOPE = 2.0
 """Where counting costs little, up to twice the room is counted before it is said not to fit."""
 
@@ -81,6 +84,7 @@ class Counting:
         self._calls: tuple[Call, ...] = ()
         self.ratio = profile.ratio
         self._last: tuple[Window, Count] | None = None
+        self._doubted: Window | None = None
         self.weighed = 0
         """What the window that was counted last is estimated at."""
 
@@ -131,16 +135,31 @@ class Counting:
             view, cut = made.view, self._session.visible.cut
             own = [e for e in made.seen.messages if e.seq <= view.last and e.seq not in cut]
             estimated = self.estimated(made.window)
-            count = await self.settled(made.window, estimated, Shown(own, view))
+            sure = made.window is self._doubted
+            count = await self.settled(made.window, estimated, Shown(own, view), sure=sure)
             self._last, self.weighed = (made.window, count), estimated
         return self._last[1]
 
-    async def settled(self, window: Window, estimated: int, shown: Shown) -> Count:
-        """The count of a window: as sure as it has to be."""
+    def doubts(self, window: Window | None, count: Count) -> bool:
+        """Whether the endpoint is to say what a window takes before a compaction is decided on.
+
+        Then it will be counted once more, for sure; once in a turn, since that may fail.
+        """
+        asks = self._policy.counts_with == "provider" and self._endpoint is not None
+        vague = count.tier == "estimate" and count.error > count.tokens * VAGUE
+        if window is None or self._doubted is not None or not (asks and vague):
+            return False
+        self._doubted, self._last = window, None
+        return True
+
+    async def settled(
+        self, window: Window, estimated: int, shown: Shown, *, sure: bool = False
+    ) -> Count:
+        """The count of a window: as sure as it has to be, or as it can be."""
         about = self.about(window, estimated, shown.view.folded.epoch)
         always = self._policy.counts_with == "exact" and self._profile.tokenizer
         doubtful = self._profile.tokenizer and estimated > window.budget.room
-        if certain(about, window.budget) and not always and not doubtful:
+        if certain(about, window.budget) and not (always or doubtful or sure):
             return about
         return await self._sure(window, shown) or about
 
@@ -202,11 +221,11 @@ class Counting:
 
     async def _sure(self, window: Window, shown: Shown) -> Count | None:
         """The exact count, or the provider's; None where nobody can be asked."""
-        if self._policy.counts_with == "provider" and (told := await self._asked(window)):
-            return told
-        if self._profile.tokenizer:
-            return await self._exact(window, shown, self._session.counter(self._profile.tokenizer))
-        return await self._asked(window)
+        if self._policy.counts_with == "provider" or not self._profile.tokenizer:
+            told = await self._asked(window)
+            if told or not self._profile.tokenizer:
+                return told
+        return await self._exact(window, shown, self._session.counter(self._profile.tokenizer))
 
     async def _asked(self, window: Window) -> Count | None:
         endpoint, format = self._endpoint, FORMATS.get(self._profile.provider)
