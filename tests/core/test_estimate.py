@@ -134,3 +134,13 @@ def test_drawn_lines_are_weighed_as_dashes_and_long_gaps_as_half() -> None:
     assert plain("─━═".encode()) == b"-" * 9
     assert plain(b" " * 64) == b" " * 32
     assert plain("中 é".encode()) == "中 é".encode()
+
+
+@pytest.mark.parametrize("control", ["\b", "\0", "\x1b", "\x7f", "\r"])
+def test_runs_of_control_characters_are_a_token_each(control: str) -> None:
+    """As a spinner prints them: what is drawn over is in the output of a tool all the same."""
+    spinner = "".join(f"{sign} Uploading...{control * 14}" for sign in "-\\|/" * 200)
+    words = estimate("".join(f"{sign} Uploading..." for sign in "-\\|/" * 200))
+    assert 13 * 800 <= estimate(spinner) - words <= 15 * 800
+    assert estimate(control * 1_000) == 1_000
+    assert estimate("\r\n" * 1_000) == estimate("\n\n" * 1_000)

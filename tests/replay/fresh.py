@@ -14,7 +14,9 @@ from holdfast.model.message import Message, SummaryText, Text, ToolResult
 HEADING = "Names used, and the entries they can be read in:"
 OWN = re.compile(r"prt_\w|\b[0-9A-HJKMNP-TV-Z]{26}\b|\b(?:recall|search_history|tool_search)\b")
 SMALL = 3_000
-"""A result of fewer characters is below the cap of every policy in every window here."""
+"""A result of fewer characters is below the cap of every policy in every window here,"""
+TOGETHER = 0.3
+"""but for what one reply called for: together it has this share of the window at least."""
 
 
 def fresh(said: Sequence[Message]) -> list[Message]:
@@ -26,24 +28,30 @@ def fresh(said: Sequence[Message]) -> list[Message]:
     return list(said)
 
 
-def hidden(said: Sequence[Message], strings: Sequence[str], whole: int) -> list[str]:
-    """What of the newest is not in a request, a result of more than `whole` characters cut."""
+def hidden(said: Sequence[Message], strings: Sequence[str], most: int) -> list[str]:
+    """What of the newest is not in a request; a result of more than so many characters is cut."""
     text = "\n".join(strings)
     missing: list[str] = []
     for message in fresh(said):
         for part in message.parts:
-            if isinstance(part, ToolResult) and not _shown(part, text, whole):
+            if isinstance(part, ToolResult) and not _shown(part, text, most):
                 missing.append(f"the result of {part.call}")
             if isinstance(part, Text) and message.role == "user" and part.text not in text:
                 missing.append(f"what the user said: {part.text[:40]!r}")
     return missing
 
 
-def _shown(part: ToolResult, text: str, whole: int) -> bool:
+def whole(said: Sequence[Message], window: int) -> int:
+    """How many characters of each new result are shown in any case, be there ever so many."""
+    many = sum(isinstance(part, ToolResult) for one in fresh(said) for part in one.parts)
+    return min(SMALL, int(window * TOGETHER / max(many, 1)) * 2)
+
+
+def _shown(part: ToolResult, text: str, most: int) -> bool:
     """Whether a result is there: word for word, or where it is long from its beginning on."""
     if part.output in text:
         return True
-    return len(part.output) > whole and part.output[: whole // 8] in text
+    return len(part.output) > most and part.output[: most // 4] in text
 
 
 def strings(value: Any) -> Iterator[str]:

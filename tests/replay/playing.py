@@ -162,12 +162,13 @@ class Replay:
 
     def check_unread(self, made: PreparedWindow) -> None:
         """Law 2: what has arrived since the last reply is in every request, up to its cap."""
+        whole = fresh.whole(self.said, made.profile.window)
         for format in FORMATS:
             try:
                 request = made.request(format)
             except Refused:
                 continue  # told of already
-            missing = fresh.hidden(self.said, [*fresh.strings(request)], fresh.SMALL)
+            missing = fresh.hidden(self.said, [*fresh.strings(request)], whole)
             missing += filter(None, [fresh.cleared(request, self.said)])
             self.outcome.hidden += len(missing)
             where = f"{format}, behind message {len(self.said)}"

@@ -70,12 +70,14 @@ def test_what_is_new_is_told_from_what_was_appended() -> None:
         user("and hurry"),
     ]
     assert fresh.fresh(said) == said[2:]
-    shown = ["look", "the first file", "x" * 600 + "[…]", "and hurry"]
+    shown = ["look", "the first file", "x" * 800 + "[…]", "and hurry"]
     assert fresh.hidden(said, shown, 3_000) == []
     assert fresh.hidden(said, [*shown[:1], *shown[2:]], 3_000) == ["the result of a"]
     assert fresh.hidden(said, [*shown[:2], shown[3]], 3_000) == ["the result of b"]
     assert fresh.hidden(said, shown[:3], 3_000) == ["what the user said: 'and hurry'"]
     assert fresh.hidden(said, shown, 6_000) == ["the result of b"]
+    assert fresh.whole(said, 200_000) == fresh.SMALL
+    assert fresh.whole(said, 1_000) == 300
     asked = {"edits": [{"type": "clear_tool_uses_20250919", "keep": {"value": 1}}]}
     assert fresh.cleared({"context_management": asked}, said)
     asked["edits"][0]["keep"] = {"value": 2}

@@ -5,6 +5,7 @@ Rule 2: what a byte adds depends on its kind and the kind before it, and is neve
 Rule 3: where it or the byte before it is no ASCII, what it adds is told by SCRIPTS and
         SCRIPT_WEIGHTS instead. Text that is all ASCII is therefore weighed once.
 Rule 4: no token is longer than 128 bytes, so there is at least one for every 128.
+Rule 5: control characters that follow one another, as a progress bar prints them, are a token each.
 
 The weights are fitted to o200k_base by bench/fit_estimate.py. A grid of pairs is enough because
 that vocabulary first cuts a text where the kind changes (a word takes its blank along, digits go by
@@ -115,6 +116,9 @@ UNIT: Final = 64
 COARSE: Final = 16
 """A weight is `COARSE * high + low`, both 0 to 8: few levels, so that few are fitted by chance."""
 
+_MARKED: Final = bytes(b"01"[(b < 32 and b not in b"\t\n") or b == 127] for b in range(256))
+"""Control characters as 1, everything else as 0."""
+
 _BLOCK: Final = 1 << 15
 _LONGEST: Final = 128
 _BLANKS: Final = b" " * 64
@@ -154,7 +158,18 @@ def estimate_bytes(data: bytes) -> int:
     weight = _weight(weighed) if len(weighed) <= _BLOCK else sum(map(_weight, _blocks(weighed)))
     if not weighed.isascii():
         weight += sum(map(_script_weight, _blocks(weighed)))
+    weight += _controls(data)
     return max((weight + UNIT // 2) // UNIT, -(-len(data) // _LONGEST))
+
+
+def _controls(data: bytes) -> int:
+    """What runs of control characters take above their weight, which is that of line breaks."""
+    marked = data.translate(_MARKED)
+    if b"11" not in marked:
+        return 0
+    runs = marked.count(b"01") + marked.startswith(b"1")
+    after = marked.count(b"1") - runs
+    return after * (UNIT - WEIGHTS[1][1])
 
 
 def plain(data: bytes) -> bytes:
