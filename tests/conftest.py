@@ -5,7 +5,9 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,21 @@ hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = (ROOT.parent / "shared" / "data").resolve()
+
+
+@pytest.fixture(autouse=True)
+def sockets_closed() -> Iterator[None]:
+    """A test closes the sockets it opens, and so the clients of SDKs that it makes.
+
+    One that is left is closed whenever memory is cleaned up, with a warning for the test that
+    happens to run by then. What another thread closes may take a moment.
+    """
+    before, end = sockets(), 0.0
+    yield
+    while left := sockets() - before:
+        end = end or time.monotonic() + 10
+        assert time.monotonic() < end, f"{len(left)} sockets were left open by this test"
+        time.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +101,16 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"recorded data is missing: no directory ../shared/data beside {ROOT.name}")
     return SHARED_DATA
+
+
+def sockets() -> set[str]:
+    """The sockets that this process has open, where there is /proc."""
+    found: set[str] = set()
+    with suppress(FileNotFoundError):
+        for name in os.listdir("/proc/self/fd"):
+            with suppress(FileNotFoundError):
+                found.add(os.readlink(f"/proc/self/fd/{name}"))
+    return {link for link in found if link.startswith("socket:")}
 
 
 def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:

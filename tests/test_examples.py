@@ -4,7 +4,8 @@ import asyncio
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from inspect import iscoroutinefunction
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 import holdfast
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
+from tests.frameworks.clients import closed_clients
 
 agents.set_tracing_disabled(True)
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -67,12 +69,20 @@ CLIENTS: dict[str, Callable[[StrictServer], Any]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    with closed_clients():
+        yield
+
+
 def said(name: str, server: StrictServer, *given: str) -> str:
     """What the example answers to a task."""
     task, store, *resume = given
     main = load(name).main
     if not iscoroutinefunction(main):
-        return main(task, store, CLIENTS[name](server), *resume)
+        used = CLIENTS[name](server)
+        with closing(getattr(used, "_client", used)):
+            return main(task, store, used, *resume)
 
     async def awaited() -> str:
         used = CLIENTS[name](server)

@@ -60,10 +60,11 @@ def server() -> Iterator[Posted]:
 
 
 @pytest.fixture(scope="module")
-def client(server: Posted) -> Any:
+def client(server: Posted) -> Iterator[Any]:
     base = f"http://127.0.0.1:{server.server_port}"
     options = types.HttpOptions(base_url=base, api_version="v1beta")
-    return genai.Client(api_key="k", http_options=options)
+    with genai.Client(api_key="k", http_options=options) as client:
+        yield client
 
 
 def alike(value: Any) -> Any:

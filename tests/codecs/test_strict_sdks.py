@@ -1,6 +1,7 @@
 """The official SDKs against the strict server: whole and streamed, and what came sent again."""
 
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -24,8 +25,10 @@ def told(usage: Any) -> tuple[int, int, int]:
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_anthropic_sdk_round_trips(stream: bool) -> None:
     anthropic = sdk("anthropic")
-    with StrictServer(in_order(SPOKEN, "Done.")) as server:
-        client = anthropic.Anthropic(api_key="k", base_url=server.url("anthropic"), max_retries=0)
+    with (
+        StrictServer(in_order(SPOKEN, "Done.")) as server,
+        anthropic.Anthropic(api_key="k", base_url=server.url("anthropic"), max_retries=0) as client,
+    ):
         request: dict[str, Any] = {
             "model": "claude-opus-4-6",
             "max_tokens": 4096,
@@ -65,8 +68,10 @@ def test_the_anthropic_sdk_round_trips(stream: bool) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_openai_sdk_round_trips_responses(stream: bool) -> None:
     openai = sdk("openai")
-    with StrictServer(in_order(SPOKEN, "Done.")) as server:
-        client = openai.OpenAI(api_key="k", base_url=server.url("openai"), max_retries=0)
+    with (
+        StrictServer(in_order(SPOKEN, "Done.")) as server,
+        openai.OpenAI(api_key="k", base_url=server.url("openai"), max_retries=0) as client,
+    ):
         request: dict[str, Any] = {
             "model": "gpt-5.2",
             "input": [{"role": "user", "content": "Read both."}],
@@ -106,8 +111,10 @@ def test_the_openai_sdk_round_trips_responses(stream: bool) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_openai_sdk_round_trips_chats(stream: bool) -> None:
     openai = sdk("openai")
-    with StrictServer(in_order(SPOKEN, "Done.")) as server:
-        client = openai.OpenAI(api_key="k", base_url=server.url("openai"), max_retries=0)
+    with (
+        StrictServer(in_order(SPOKEN, "Done.")) as server,
+        openai.OpenAI(api_key="k", base_url=server.url("openai"), max_retries=0) as client,
+    ):
         request: dict[str, Any] = {
             "model": "gpt-5.2",
             "messages": [{"role": "user", "content": "Read both."}],
@@ -137,10 +144,8 @@ def test_the_openai_sdk_round_trips_chats(stream: bool) -> None:
             for c in message.tool_calls
         ]
         request["messages"] += [
-            {"role": "assistant", "content": message.content, "tool_calls": calls}
-        ]
-        request["messages"] += [
-            {"role": "tool", "tool_call_id": c["id"], "content": "x"} for c in calls
+            {"role": "assistant", "content": message.content, "tool_calls": calls},
+            *({"role": "tool", "tool_call_id": c["id"], "content": "x"} for c in calls),
         ]
         assert send().choices[0].message.content == "Done."
 
@@ -150,9 +155,10 @@ def test_the_google_sdk_and_our_codec_round_trip(stream: bool) -> None:
     genai = sdk("google.genai")
     codec, model = Gemini(), "gemini-3-pro-preview"
     blocks = [Block(section="history", role="user", parts=(Text("Read both."),))]
-    with StrictServer(in_order(SPOKEN, "Done.")) as server:
+    with ExitStack() as servers:
+        server = servers.enter_context(StrictServer(in_order(SPOKEN, "Done.")))
         options = genai.types.HttpOptions(base_url=server.url("gemini"), api_version="v1beta")
-        client = genai.Client(api_key="k", http_options=options)
+        client = servers.enter_context(genai.Client(api_key="k", http_options=options))
 
         def send() -> Any:
             window = Window(model=model, blocks=tuple(blocks), budget=BUDGET)

@@ -282,8 +282,10 @@ def test_errors_of_the_provider_can_be_played() -> None:
 
 def test_an_error_can_come_inside_a_stream() -> None:
     anthropic = sdk("anthropic")
-    with StrictServer(answer("Hel", error="Overloaded")) as server:
-        client = anthropic.Anthropic(api_key="k", base_url=server.url("anthropic"), max_retries=0)
+    with (
+        StrictServer(answer("Hel", error="Overloaded")) as server,
+        anthropic.Anthropic(api_key="k", base_url=server.url("anthropic"), max_retries=0) as client,
+    ):
         request: dict[str, Any] = {
             "model": "m",
             "max_tokens": 9,

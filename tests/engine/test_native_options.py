@@ -168,17 +168,22 @@ def test_any_value_makes_a_request_or_is_refused_in_words(
 def send(server: StrictServer, format: str, request: dict[str, Any]) -> None:
     """Send a request as the provider's own SDK does."""
     if format == "anthropic":
-        client = sdk("anthropic").Anthropic(api_key="k", base_url=server.url("anthropic"))
-        client.messages.create(**request)
+        made = sdk("anthropic").Anthropic(api_key="k", base_url=server.url("anthropic"))
     elif format == "gemini":
         genai = sdk("google.genai")
         options = genai.types.HttpOptions(base_url=server.url("gemini"), api_version="v1beta")
-        client = genai.Client(api_key="k", http_options=options)
-        client.models.generate_content(**request)
+        made = genai.Client(api_key="k", http_options=options)
     else:
-        client = sdk("openai").OpenAI(api_key="k", base_url=server.url("openai"))
-        one = client.responses if format == "openai-responses" else client.chat.completions
-        one.create(**request)
+        made = sdk("openai").OpenAI(api_key="k", base_url=server.url("openai"))
+    with made as client:
+        if format == "anthropic":
+            client.messages.create(**request)
+        elif format == "gemini":
+            client.models.generate_content(**request)
+        elif format == "openai-responses":
+            client.responses.create(**request)
+        else:
+            client.chat.completions.create(**request)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -23,59 +23,58 @@ def script(asked: Any) -> Any:
     return answer(Think("I should look."), "Looking.", Ask("read", {"path": "a.py"}))
 
 
-def anthropic_call(server: StrictServer) -> Callable[[dict[str, Any]], Any]:
+def anthropic_client(server: StrictServer) -> Any:
     from anthropic import Anthropic
 
-    client = Anthropic(base_url=server.url("anthropic"), api_key="any")
-    return lambda request: client.messages.create(**request)
+    return Anthropic(base_url=server.url("anthropic"), api_key="any")
 
 
-def openai_call(server: StrictServer) -> Callable[[dict[str, Any]], Any]:
+def openai_client(server: StrictServer) -> Any:
     from openai import OpenAI
 
-    client = OpenAI(base_url=server.url("openai"), api_key="any")
-    return lambda request: client.responses.create(**request)
+    return OpenAI(base_url=server.url("openai"), api_key="any")
 
 
-def chat_call(server: StrictServer) -> Callable[[dict[str, Any]], Any]:
-    from openai import OpenAI
-
-    client = OpenAI(base_url=server.url("openai"), api_key="any")
-    return lambda request: client.chat.completions.create(**request)
-
-
-def gemini_call(server: StrictServer) -> Callable[[dict[str, Any]], Any]:
+def gemini_client(server: StrictServer) -> Any:
     from google import genai
     from google.genai.types import HttpOptions
 
     options = HttpOptions(base_url=server.url("gemini"), api_version="v1beta")
-    client = genai.Client(api_key="any", http_options=options)
-    return lambda request: client.models.generate_content(**request)
+    return genai.Client(api_key="any", http_options=options)
 
 
-CLIENTS = {
-    "anthropic": ("claude-opus-4-6", anthropic_call),
-    "openai-responses": ("gpt-5.5", openai_call),
-    "openai-chat": ("gpt-4o", chat_call),
-    "gemini": ("gemini-3.1-pro-preview", gemini_call),
+Clients = dict[str, tuple[str, Callable[[StrictServer], Any], Callable[[Any], Callable[..., Any]]]]
+CLIENTS: Clients = {
+    "anthropic": ("claude-opus-4-6", anthropic_client, lambda client: client.messages.create),
+    "openai-responses": ("gpt-5.5", openai_client, lambda client: client.responses.create),
+    "openai-chat": ("gpt-4o", openai_client, lambda client: client.chat.completions.create),
+    "gemini": (
+        "gemini-3.1-pro-preview",
+        gemini_client,
+        lambda client: client.models.generate_content,
+    ),
 }
 
 
 @pytest.mark.filterwarnings("ignore")  # the SDKs' own
 @pytest.mark.parametrize("format", CLIENTS)
 def test_a_turn_with_a_tool_goes_through_the_sdk(format: str, tmp_path: Path) -> None:
-    model, connect = CLIENTS[format]
-    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(script) as server:
-        call = connect(server)
+    model, connect, method = CLIENTS[format]
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer(script) as server,
+        connect(server) as client,
+    ):
+        call = method(client)
         s = hf.session(model=model)
         s.user("What is in a.py?")
-        s.reply(call(s.window(system="Be brief.", tools=TOOLS).request(format)), format=format)
+        s.reply(call(**s.window(system="Be brief.", tools=TOOLS).request(format)), format=format)
         asked = [p for e in s.seen() for p in e.body.parts if isinstance(p, ToolCall)]  # type: ignore[union-attr]
         assert [(one.name, one.input.replace(" ", "")) for one in asked] == [
             ("read", '{"path":"a.py"}')
         ]
         s.tool_result(asked[0].id, "the content", name="read")
-        reply = s.reply(call(s.window(system="Be brief.", tools=TOOLS).request(format)))
+        reply = s.reply(call(**s.window(system="Be brief.", tools=TOOLS).request(format)))
         assert reply.body.text == "It says: the content."  # type: ignore[union-attr]
         assert server.refused == []
         calls = drive(hf.engine.store.calls.calls(s.id))

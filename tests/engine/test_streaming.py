@@ -76,8 +76,12 @@ def calls(hf: Any, s: Any) -> tuple[Call, ...]:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_stream_is_heard_and_kept(way: str, tmp_path: Path) -> None:
     format, send = WAYS[way]
-    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(script) as server:
-        using, heard = client(format, server), list[Delta]()
+    heard = list[Delta]()
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer(script) as server,
+        client(format, server) as using,
+    ):
         s = hf.session(model=MODELS[format])
         s.user("What is in a.py?")
         request = s.window(system="Be brief.", tools=TOOLS).request(format)
@@ -108,8 +112,11 @@ def test_a_stream_is_kept_as_the_whole_response_would_be(way: str, tmp_path: Pat
     }[format]
     usage = Usage(input=900, cache_read=100, output=30)
     said = answer("Twice.", Ask("read", {"path": "a.py"}, id="call_1"), usage=usage)
-    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(said) as server:
-        using = client(format, server)
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer(said) as server,
+        client(format, server) as using,
+    ):
         s, t = hf.session(model=MODELS[format]), hf.session(model=MODELS[format])
         for one in (s, t):
             one.user("Hello?")
@@ -152,8 +159,11 @@ def test_a_stream_that_is_cut_is_kept_once_as_aborted(way: str, tmp_path: Path) 
     format, send = WAYS[way]
     words = " ".join(f"word{n}" for n in range(400))
     answers = in_order(answer(words, cut=6_000), answer("Done."))
-    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answers) as server:
-        using = client(format, server)
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer(answers) as server,
+        client(format, server) as using,
+    ):
         s = hf.session(model=MODELS[format])
         s.user("Count.")
         with pytest.raises(Exception, match=r"(?i)clos|connect|incomplete|disconnect|read"):
@@ -177,11 +187,15 @@ def test_who_listens_may_stop_it(tmp_path: Path) -> None:
             raise Enough
 
     words = answer("one two three four five six", piece=4)
-    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(words) as server:
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer(words) as server,
+        client("anthropic", server) as using,
+    ):
         s = hf.session(model="claude-opus-4-6")
         s.user("Count.")
         request = s.window().request("anthropic")
-        stream = client("anthropic", server).messages.create(**request, stream=True)
+        stream = using.messages.create(**request, stream=True)
         with pytest.raises(Enough):
             s.reply(stream, hear=hear)
         last = list(s.entries())[-1]
@@ -195,12 +209,16 @@ def test_what_the_sdk_parses_of_a_stream_is_not_kept(tmp_path: Path) -> None:
     class Sum(BaseModel):
         total: int
 
-    with holdfast.open(tmp_path / "log.db") as hf, StrictServer('{"total": 3}') as server:
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        StrictServer('{"total": 3}') as server,
+        client("openai-responses", server) as using,
+    ):
         s = hf.session(model="gpt-5.5")
         for question in ("1 + 2?", "And again?"):
             s.user(question)
             request = s.window().request("openai-responses")
-            stream = client("openai-responses", server).responses.stream(**request, text_format=Sum)
+            stream = using.responses.stream(**request, text_format=Sum)
             s.reply(stream)
         assert server.refused == []
         parts = [part for e in s.seen() if isinstance(e.body, Message) for part in e.body.parts]
@@ -246,12 +264,14 @@ def test_whoever_looks_on_sees_none_of_our_keys(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
     heard: list[Delta] = []
     said = answer("it is sk-canary-0123456789, and sk", piece=3)
-    with StrictServer(lambda asked: said) as server, holdfast.open(tmp_path / "log.db") as hf:
+    with (
+        StrictServer(lambda asked: said) as server,
+        holdfast.open(tmp_path / "log.db") as hf,
+        client("anthropic", server) as using,
+    ):
         s = hf.session(model=MODELS["anthropic"])
         s.user("what is the key?")
         request = s.window().request("anthropic")
-        entry = s.reply(
-            client("anthropic", server).messages.create(**request, stream=True), hear=heard.append
-        )
+        entry = s.reply(using.messages.create(**request, stream=True), hear=heard.append)
     assert "".join(delta.text for delta in heard) == "it is [redacted], and sk"
     assert entry.body.text == "it is [redacted], and sk"  # type: ignore[union-attr]

@@ -1,6 +1,7 @@
 """A LangChain agent whose memory is Holdfast, against the strict server."""
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from holdfast.model.window import Block
 from holdfast.testing import StrictServer
 from holdfast.testing.strict import Ask, answer
 from tests.frameworks import talking
+from tests.frameworks.clients import closed_clients, ran
 
 MODEL = "claude-sonnet-4-6"
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -46,6 +48,12 @@ def agent(server: StrictServer, s: Any, **more: Any) -> Any:
         model, [look_up, count], system_prompt=talking.SYSTEM, middleware=[HoldfastMiddleware(s)],
         **more,
     )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    with closed_clients():
+        yield
 
 
 def said(text: str) -> dict[str, Any]:
@@ -116,7 +124,7 @@ def test_a_session_is_resumed_without_a_checkpointer(tmp_path: Path) -> None:
 def test_the_same_awaited(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "log.db") as hf, StrictServer(talking.model) as server:
         s = hf.session(model=MODEL)
-        told = asyncio.run(agent(server, s).ainvoke(said(talking.question(1))))
+        told = ran(agent(server, s).ainvoke(said(talking.question(1))))
         assert told["messages"][-1].text == "Item-001 is noted."
         assert len(list(s.entries())) == 5
         assert s.cost > 0
@@ -165,7 +173,7 @@ def test_threads_at_once_stay_apart_when_awaited(tmp_path: Path) -> None:
         await asyncio.gather(*(one(f"user-{n}") for n in range(5)))
 
     with holdfast.open(tmp_path / "log.db") as hf, StrictServer(remembers) as server:
-        asyncio.run(all_of_them(agent_of(server, hf)))
+        ran(all_of_them(agent_of(server, hf)))
         for n in range(5):
             texts = [e.body.text for e in hf.session(f"user-{n}").entries()]  # type: ignore[union-attr]
             assert len(texts) == 6
@@ -178,7 +186,7 @@ def test_ten_runs_of_one_thread_at_once_are_one_session(tmp_path: Path) -> None:
         await asyncio.gather(*asks)
 
     with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
-        asyncio.run(all_of_them(agent_of(server, hf)))
+        ran(all_of_them(agent_of(server, hf)))
         assert [one.id for one in hf.sessions()] == ["home"]
         said_there = [e.body.text for e in hf.session("home").entries()]  # type: ignore[union-attr]
         assert sorted(said_there) == sorted([f"question {n}" for n in range(10)] + ["Noted."] * 10)

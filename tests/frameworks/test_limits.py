@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +32,25 @@ Framework = tuple[Callable[[str], Any], Callable[[], Any]]
 """How something is said, and how its connections are let go."""
 
 
-async def nothing() -> None:
-    """A client that keeps no connection open."""
-
-
 def langchain(server: StrictServer, s: Any) -> Framework:
     from langchain.agents import create_agent
     from langchain_anthropic import ChatAnthropic
 
     from holdfast.frameworks.langchain import HoldfastMiddleware
+    from tests.frameworks.clients import closed_clients
+
+    clients = ExitStack()
+    clients.enter_context(closed_clients())
+
+    async def close() -> None:
+        clients.close()
 
     made: dict[str, Any] = {"model": CLAUDE, "api_key": "any", "max_tokens": LIMIT}
     model = ChatAnthropic(base_url=server.url("anthropic"), max_retries=0, **made)
     agent: Any = create_agent(model, [], middleware=[HoldfastMiddleware(s)])
     return (
         lambda text: asyncio.to_thread(agent.invoke, {"messages": [("user", text)]}),
-        nothing,
+        close,
     )
 
 

@@ -242,19 +242,19 @@ def test_the_settings_let_a_key_go_in_the_clear_to_a_host(
 def theirs(name: str, url: str, format: str) -> Any:
     """What a provider's own SDK makes of a base URL: the request it sends for a reply."""
     if name == "anthropic":
-        made = anthropic.Anthropic(api_key=KEY, base_url=url, max_retries=0)
         said: Any = [{"role": "user", "content": "hi"}]
-        return made.messages.create(model="m", max_tokens=9, messages=said, stream=True)
+        with anthropic.Anthropic(api_key=KEY, base_url=url, max_retries=0) as made:
+            return made.messages.create(model="m", max_tokens=9, messages=said, stream=True)
     if name == "openai":
-        client = openai.OpenAI(api_key=KEY, base_url=url, max_retries=0)
-        if format == "openai-chat":
-            return client.chat.completions.create(
-                model="m", messages=[{"role": "user", "content": "hi"}], stream=True
-            )
-        return client.responses.create(model="m", input="hi", stream=True)
+        with openai.OpenAI(api_key=KEY, base_url=url, max_retries=0) as client:
+            if format == "openai-chat":
+                return client.chat.completions.create(
+                    model="m", messages=[{"role": "user", "content": "hi"}], stream=True
+                )
+            return client.responses.create(model="m", input="hi", stream=True)
     options = genai_types.HttpOptions(base_url=url, api_version="v1beta")
-    client = genai.Client(api_key=KEY, http_options=options)
-    return list(client.models.generate_content_stream(model="m", contents="hi"))
+    with genai.Client(api_key=KEY, http_options=options) as client:
+        return list(client.models.generate_content_stream(model="m", contents="hi"))
 
 
 REQUESTS: dict[str, dict[str, Any]] = {
