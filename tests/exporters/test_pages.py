@@ -45,8 +45,8 @@ ATTACKS = (
 OURS = {
     "html": {"lang"}, "head": set(), "meta": {"charset", "http-equiv", "content", "name"},
     "title": set(), "style": set(), "body": set(), "h1": set(), "h2": set(), "ul": set(),
-    "li": set(), "section": {"class"}, "pre": set(), "p": {"class"}, "details": set(),
-    "summary": set(), "footer": set(),
+    "li": set(), "section": {"class"}, "pre": set(), "p": {"class"}, "details": {"class"},
+    "summary": set(), "code": set(), "footer": set(),
 }  # fmt: skip
 
 
@@ -169,3 +169,23 @@ def test_a_page_is_called_as_the_session_is_and_results_as_their_tools(format: s
     assert key[:20] not in page
     assert "shell answered" in page
     assert "toolu_017" not in page
+
+
+def test_a_page_shows_commands_how_they_ended_and_who_spoke(hf: Holdfast) -> None:
+    session = hf.session(model="claude-sonnet-4-6", title="The roof")
+    session.append(Message("user", (Text("<environment>x</environment>", "environment"),)))
+    session.user("Mend the roof")
+    session.append(assistant(ToolCall("c1", "Bash", '{"command": "git status && ls", "t": 9}')))
+    session.append(Message("user", (ToolResult("c1", "on branch main\nroof.py"),)))
+    session.append(assistant(ToolCall("c2", "shell", '{"command": ["bash", "-lc", "make"]}')))
+    session.append(Message("tool", (ToolResult("c2", "no rule to make target", error=True),)))
+    page = exported(session, "html").decode()
+    assert "<summary>calls Bash <code>git status &amp;&amp; ls</code></summary>" in page
+    assert "<summary>calls shell <code>bash -lc make</code></summary>" in page
+    assert "<summary>Bash answered <code>on branch main · 2 lines</code></summary>" in page
+    failed = '<details class="failed">\n<summary>shell failed <code>no rule to make target</code>'
+    assert failed in page
+    spoke = ["#1 context", "#2 user", "#3 assistant", "#4 tool", "#5 assistant", "#6 tool"]
+    for one in spoke:
+        assert f"<h2>{one}" in page
+    assert '<section class="tool">\n<h2>#4 tool' in page

@@ -13,7 +13,7 @@ from html import escape
 from typing import get_args
 
 from holdfast.core.neutral import neutral
-from holdfast.exporters.reading import Piece, facts, heading, pieces
+from holdfast.exporters.reading import Piece, facts, heading, pieces, speaker
 from holdfast.model.log import Entry, Session, Summary
 from holdfast.model.message import Message, Role
 from holdfast.model.portable import Fidelity
@@ -23,22 +23,28 @@ body{margin:0 auto;max-width:60rem;padding:1rem;font:1rem/1.5 system-ui,sans-ser
 color:#1a1a1a;background:#fff}
 section{border-left:.25rem solid #ccc;margin:1rem 0;padding:.1rem 1rem}
 section.user{border-color:#2b6cb0}section.assistant{border-color:#2f855a}
-section.summary{border-color:#b7791f;background:#fffaf0}section.gone{opacity:.7}
+section.tool{border-color:#805ad5}section.summary{border-color:#b7791f;background:#fffaf0}
+section.gone{opacity:.7}
 h2{font-size:.85rem;color:#555;font-weight:normal}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;margin:.5rem 0;
 font:inherit}
+summary{cursor:pointer}
+summary code{font:.85rem/1.4 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;
+unicode-bidi:isolate;background:#f0f0f0;padding:.1rem .3rem}
+details.failed summary{color:#c53030}
 details pre{font:.85rem/1.4 ui-monospace,monospace;background:#f6f6f6;padding:.5rem;
 max-height:40rem;overflow:auto}
 .note{color:#666;font-style:italic}
 @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#16181c}h2,.note{color:#aaa}
-details pre{background:#22252b}section.summary{background:#2a2416}}
+details pre,summary code{background:#22252b}details.failed summary{color:#fc8181}
+section.summary{background:#2a2416}}
 """
 _HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"
 
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
-ROLES = frozenset(get_args(Role))
+SPEAKERS = frozenset((*get_args(Role), "summary", "context"))
 
 
 def begin(session: Session) -> str:
@@ -68,7 +74,8 @@ def entry(told: Entry, *, visible: bool = True) -> str:
 def _kind(told: Entry) -> str:
     """How it is drawn: by a word of ours, whatever it says itself."""
     if isinstance(told.body, Message):
-        return told.body.role if told.body.role in ROLES else "tool"
+        who = speaker(told.body)
+        return who if who in SPEAKERS else "tool"
     return "summary" if isinstance(told.body, Summary) else "marker"
 
 
@@ -90,8 +97,10 @@ def _written(piece: Piece) -> str:
         return f"<pre>{_text(piece.text)}</pre>\n"
     if piece.kind == "note":
         return f'<p class="note">{_text(piece.text)}</p>\n'
+    about = f" <code>{_text(piece.about)}</code>" if piece.about else ""
+    kind = ' class="failed"' if piece.failed else ""
     return (
-        f"<details>\n<summary>{_text(piece.label)}</summary>\n"
+        f"<details{kind}>\n<summary>{_text(piece.label)}{about}</summary>\n"
         f"<pre>{_text(piece.text)}</pre>\n</details>\n"
     )
 

@@ -42,6 +42,7 @@ from holdfast.model.message import (
     Text,
     ToolCall,
     ToolResult,
+    fields,
 )
 
 
@@ -51,6 +52,9 @@ class Piece(Struct, frozen=True):
     kind: Literal["said", "long", "note"]
     text: str
     label: str = ""
+    about: str = ""
+    """Of something long the words that tell most of it: a command, a path, a first line."""
+    failed: bool = False
 
 
 def facts(session: Session) -> Iterator[tuple[str, str]]:
@@ -91,11 +95,27 @@ class Calls:
 def heading(entry: Entry, *, visible: bool) -> str:
     """Who spoke, when; and whether it has left the window."""
     body = entry.body
-    who = body.role if isinstance(body, Message) else kind_of(body)
+    who = speaker(body) if isinstance(body, Message) else kind_of(body)
     told = [f"#{entry.seq} {who}", when(entry.created) if entry.created else "", entry.model]
     if isinstance(body, Message) and not visible:
         told.append("no longer in the window")
     return " · ".join(filter(None, told))
+
+
+def speaker(message: Message) -> str:
+    """Who speaks: the role, but `tool` where a user's message only carries results (as some
+    formats have it), `summary` where it only tells one, `context` where a program wrote all of it.
+    """
+    parts = [part for part in message.parts if not isinstance(part, Opaque)]
+    if message.role != "user" or not parts:
+        return message.role
+    if all(isinstance(part, ToolResult) for part in parts):
+        return "tool"
+    if all(isinstance(part, SummaryText) for part in parts):
+        return "summary"
+    if all(isinstance(part, Text) and part.scaffold for part in parts):
+        return "context"
+    return message.role
 
 
 def pieces(entry: Entry) -> Iterator[Piece]:
@@ -120,14 +140,54 @@ def _reasoning(part: Reasoning) -> Iterator[Piece]:
 
 
 def _call(part: ToolCall) -> Iterator[Piece]:
-    yield Piece("long", part.input or "{}", f"calls {part.name}")
+    yield Piece("long", part.input or "{}", f"calls {part.name}", subject(part))
 
 
 def _result(part: ToolResult) -> Iterator[Piece]:
     ended = "failed" if part.error else "answered"
-    yield Piece("long", part.output or "(nothing)", f"{part.name or 'a tool'} {ended}")
+    yield Piece(
+        "long", part.output or "(nothing)", f"{part.name or 'a tool'} {ended}",
+        first_words(part.output), failed=part.error,
+    )  # fmt: skip
     for one in part.media:
         yield from _media(one)
+
+
+SUBJECTS = (
+    "command", "cmd", "script", "code", "file_path", "filePath", "path", "filename", "pattern",
+    "query", "url", "title", "description", "prompt", "name", "input",
+)  # fmt: skip
+"""Fields that tell what a call is about, in the order they are looked for."""
+
+MOST = 600
+"""Letters of a command that are always shown."""
+
+FIRST = 100
+"""Letters of a result that are shown while it is folded."""
+
+
+def subject(call: ToolCall) -> str:
+    """What a call is about: its command, its path, what it looks for."""
+    given = fields(call.input)
+    for name in SUBJECTS:
+        told: Any = given.get(name)
+        words = " ".join(map(str, told)) if isinstance(told, list) else told
+        if isinstance(words, str) and words.strip():
+            return _cut(words.strip(), MOST)
+    return "" if given else _cut(call.input.strip(), MOST)
+
+
+def first_words(output: str) -> str:
+    """How a result begins, and how many lines there are where those are more than one."""
+    lines = output.strip().splitlines()
+    if not lines:
+        return ""
+    more = f" · {len(lines):,} lines" if len(lines) > 1 else ""
+    return f"{_cut(lines[0].strip(), FIRST)}{more}"
+
+
+def _cut(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def _media(part: Media) -> Iterator[Piece]:
