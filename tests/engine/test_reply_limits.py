@@ -79,6 +79,48 @@ def test_what_is_no_length_is_refused(hf: Holdfast, wrong: Any) -> None:
         s.window(max_tokens=wrong)
 
 
+NATIVE = {
+    "anthropic": [{"extra": {"max_tokens": 300}}],
+    "openai-chat": [{"max_completion_tokens": 300}, {"extra": {"max_completion_tokens": 300}}],
+    "openai-responses": [{"max_output_tokens": 300}],
+    "gemini": [{"max_output_tokens": 300}, {"config": {"maxOutputTokens": 300, "top_k": 4}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("format", "told"), [(f, one) for f, some in NATIVE.items() for one in some]
+)
+def test_a_length_in_the_words_of_a_provider_is_held_against_the_window_too(
+    hf: Holdfast, format: str, told: dict[str, Any]
+) -> None:
+    s = hf.session(model=GPT_4)
+    s.user("please " * 2_000)
+    window = s.window()
+    assert window.request(format, **told) == window.request(
+        format, max_tokens=300, **({"config": {"top_k": 4}} if "config" in told else {})
+    )
+    (name, value) = next(iter(told.items()))
+    large = (
+        {key: 10**7 if value[key] == 300 else value[key] for key in value}
+        if isinstance(value, dict)
+        else 10**7
+    )
+    with pytest.raises(OverBudget, match="10,000,000"):
+        window.request(format, **{name: large})
+    with pytest.raises(Misuse, match="how long may the reply be"):
+        window.request(format, max_tokens=200, **told)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "500", True, [5]])
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+def test_what_is_no_length_is_refused_in_a_request_too(hf: Holdfast, name: str, wrong: Any) -> None:
+    s = hf.session(model=GPT_4)
+    s.user("hello")
+    for format in FORMATS:
+        with pytest.raises(Misuse, match=name):
+            s.window().request(format, **{name: wrong})
+
+
 @settings(max_examples=30)
 @given(st.integers(1, 9_000))
 def test_a_request_that_is_made_has_room_for_its_reply(tokens: int) -> None:

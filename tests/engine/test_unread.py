@@ -12,18 +12,22 @@ from holdfast.core.clear import _thoughts_until
 from holdfast.core.count import weigh
 from holdfast.core.extract import INDEX
 from holdfast.core.handles import has_handle
+from holdfast.core.notes import empty
 from holdfast.core.server import edits
 from holdfast.core.situation import Situation
 from holdfast.core.truncate import all_shown, cap
 from holdfast.engine.doors import BlockingSession
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import Misuse, OverBudget
-from holdfast.model.log import Clear, Entry, Summary
+from holdfast.model.log import Clear, Entry, Notes, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, opaque
 from holdfast.model.policy import Thinking
 from holdfast.model.profile import Profile
+from holdfast.model.span import Span
 from holdfast.model.window import Block
 from holdfast.policies import names, policy
+from holdfast.testing.factories import entry
+from tests.core.situations import situation, user
 from tests.properties.ladders import engine
 
 KEEPING = [name for name in names() if policy(name).keeps_unread]
@@ -35,11 +39,12 @@ def content(name: str, lines: int) -> str:
     return "\n".join(f"{name}.{n}: def f_{n}(value): return value + {n % 13}" for n in range(lines))
 
 
-def work(s: BlockingSession, name: str, lines: list[int]) -> list[Entry]:
+def work(s: BlockingSession, name: str, lines: list[int], created: int = 0) -> list[Entry]:
     """A reply that reads some files, and their contents, each in a message of its own."""
     ids = [f"{name}.{n}" for n in range(len(lines))]
     calls = (ToolCall(id, "read_file", READING) for id in ids)
-    s.append(Message("assistant", (Text("I read on."), *calls)), model="m")
+    when = {"created": created} if created else {}
+    s.append(Message("assistant", (Text("I read on."), *calls)), model="m", **when)
     return [
         s.append(Message("tool", (ToolResult(id, content(id, many)),)))
         for id, many in zip(ids, lines, strict=True)
@@ -135,17 +140,49 @@ def test_a_compaction_by_hand_in_the_middle_of_a_turn_leaves_what_is_new(name: s
             s.undo()
 
 
-def test_results_a_user_spoke_over_are_not_cleared() -> None:
-    """Six parallel reads are more than the five that microcompact keeps."""
+@pytest.mark.parametrize("over", [False, True])
+def test_results_of_parallel_calls_are_not_cleared_by_time_before_a_reply(over: bool) -> None:
+    """Seven are more than the five that microcompact keeps; a user may speak over them."""
     with engine(1_000_000) as hf:
         s = hf.session(model="claude-sonnet-4-6", policy="claude-code")
         s.user("read all")
-        old = work(s, "old", [30] * 8)
+        old = work(s, "old", [30] * 8, created=1)
         s.append(Message("assistant", (Text("Read."),)), model="m", created=1)
         s.user("and these")
-        s.append(Message("assistant", (Text("Hm."),)), model="m", created=1)
-        fresh = work(s, "new", [30] * 7)
-        assert hidden(s.window(), [*old, *fresh], "claude-code") == []
+        fresh = work(s, "new", [30] * 7, created=1)
+        if over:
+            s.user("wait")
+        made = s.window()
+        assert hidden(made, fresh, "claude-code") == []
+        assert len(hidden(made, old, "claude-code")) == len(old)
+
+
+def test_notes_that_tell_of_new_results_do_not_take_their_place() -> None:
+    """They were written between the results and what the user said over them."""
+    with engine(200_000) as hf:
+        s = hf.session(model="claude-sonnet-4-6", policy="claude-code")
+        for turn in range(12):
+            s.user(f"turn {turn}: read them")
+            work(s, f"c{turn}", [100, 100])
+            s.append(Message("assistant", (Text(f"Read {turn}. " * 30),)), model="m")
+        s.user("and these")
+        fresh = work(s, "new", [30] * 3)
+        text = f"{empty()}\nread on"
+        s.append(Notes(text=text, upto=s.info.head, model="m"))
+        s.user("wait")
+        plan = s.plan()
+        assert plan.step == "notes"
+        s.apply(plan)
+        assert hidden(s.window(), fresh, "claude-code") == []
+
+
+def test_a_summary_that_will_be_replaced_takes_no_room_from_what_is_new() -> None:
+    covers = (Span(1, 8),)
+    told = entry(9, Summary(covers=covers, text="What was said so far. " * 400))
+    now = situation(user(10), summaries=(told,), floor=3_000)
+    assert now.said(told) > 1_500
+    assert now.fixed == 3_000 - now.said(told)
+    assert replace(now, since=10).fixed == 3_000  # it stands on, before what is covered then
 
 
 def test_a_provider_is_asked_to_keep_what_is_new() -> None:

@@ -36,7 +36,38 @@ DYNAMIC: Final = -1
 
 GEMINI_MODES: Final = frozenset({"auto", "any", "none", "validated"})
 
+LENGTHS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+"""What the longest reply is called, in our words and in those of the providers."""
+
 Native = dict[str, Any]
+
+
+def with_length(told: Native) -> Native:
+    """The options of a request with the longest reply as `max_tokens`, whatever it was called.
+
+    So it is held against the window, and written once. Gemini's may stand in its `config`.
+    """
+    rest = {name: value for name, value in told.items() if name not in LENGTHS}
+    found = [(name, told[name]) for name in LENGTHS if told.get(name) is not None]
+    for holder in ("extra", "config"):
+        inside = _object(rest.get(holder))
+        named = [(name, inside[name]) for name in LENGTHS if inside.get(name) is not None]
+        if named:
+            rest[holder] = {name: value for name, value in inside.items() if name not in LENGTHS}
+            found += named
+    lengths = [_length(name, value) for name, value in found]
+    if len({*lengths}) > 1:
+        raise Misuse(f"how long may the reply be? {', '.join(f'{n}={v}' for n, v in found)}")
+    return {**rest, "max_tokens": lengths[0]} if lengths else rest
+
+
+def _length(name: str, value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise Misuse(
+            f"{name}={value!r} is no length of a reply; give a whole number of tokens, or leave it "
+            "out for what the window has left"
+        )
+    return value
 
 
 def normalised(options: Options, format: str, tools: Collection[str]) -> Options:
