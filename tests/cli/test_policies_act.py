@@ -91,6 +91,9 @@ def test_chat_asks_before_it_sends_more_than_fits(begin: Begin) -> None:
     talk.wait("Well said.")
     talk.type(f"/weak-model {HAIKU}")
     talk.wait(f"summaries are written by {HAIKU} first")
+    talk.type("/policy codex")
+    talk.type(f"/weak-model {HAIKU}")
+    talk.wait("codex has the model itself write its summaries")
     talk.type("/weak-model off")
     talk.wait("the model itself writes its summaries")
 
@@ -122,6 +125,38 @@ def test_a_weak_model_writes_the_summaries(tmp_path: Path, how: str) -> None:
         models = [one.body["model"] for one in server.asked if one.endpoint == "create"]
         assert HAIKU in models
         assert models[-1] == CLAUDE
+
+
+def test_a_weak_model_named_on_the_way_is_asked_from_then_on() -> None:
+    asked: list[str] = []
+
+    def voice(question: Any) -> str:
+        asked.append(question.model)
+        return SUMMARY
+
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model=CLAUDE, policy="aider", summariser=voice)
+        for n in range(60):
+            s.user(f"count the things of kind {n} " + "please " * 60)
+            s.append(assistant(f"there are {n} things " + "of that kind " * 30))
+        for named in ("", HAIKU, ""):
+            s.set_weak_model(named)
+            assert s.plan().summary
+    assert asked == [CLAUDE, HAIKU, CLAUDE]
+
+
+def test_a_policy_that_asks_no_cheaper_model_says_so(tmp_path: Path) -> None:
+    with StrictServer(script) as server:
+        words = ["-p", "hello", "-m", CLAUDE, "--summary-model", HAIKU]
+        for policy, says in (("codex", True), ("aider", False)):
+            done = run(tmp_path, server, *words, "--policy", policy)
+            assert done.returncode == 0, done.stderr
+            assert (
+                f"codex has the model itself write its summaries; {HAIKU}" in done.stderr
+            ) == says
+        named = {"HOLDFAST_SUMMARY_MODEL": HAIKU}
+        done = run(tmp_path, server, *words[:-2], "--policy", "codex", **named)
+        assert "is not asked" not in done.stderr
 
 
 def test_an_endpoint_that_fails_is_said_once_and_left_alone_for_a_while(

@@ -12,7 +12,7 @@ import click
 from holdfast.cli import completing
 from holdfast.cli.capping import cap_options
 from holdfast.cli.concealing import conceal_keys
-from holdfast.cli.opening import Opener, reachable, resuming, summarised_by
+from holdfast.cli.opening import Opener, reachable, resuming, summarised_by, unasked_here
 from holdfast.cli.options import Asked, common
 from holdfast.cli.terminated import ends_when_told
 
@@ -130,4 +130,6 @@ def _talk(
     with quiet(), plainly(screen.warn), talking as talk:
         talk.reach(chosen)
         talk.take(begin(), chosen)
+        if idle := unasked_here(talk.agent.session, opener.weak_model):
+            screen.say(idle, "dim")
         talk.hold(loaded=loaded)

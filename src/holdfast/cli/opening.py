@@ -69,6 +69,23 @@ def reachable(weak_model: str) -> str:
     return weak_model
 
 
+def unasked(session: BlockingSession, weak_model: str) -> str:
+    """That a model was named for summaries which this session's policy does not ask; else empty."""
+    policy = session.catalogue.policy(session.info.policy)
+    rules = [rule for rule in (policy.summarise, policy.compact) if rule]
+    if any("weak" in rule.models for rule in rules):
+        return ""
+    return f"{policy.name} has the model itself write its summaries; {weak_model} is not asked"
+
+
+def unasked_here(session: BlockingSession, weak_model: str) -> str:
+    """The same for a model that this command names, and not the settings for every session."""
+    from holdfast.engine.settings import settings
+
+    named = weak_model and weak_model != settings().summary_model
+    return unasked(session, weak_model) if named else ""
+
+
 class Opener:
     """Opens sessions, each with whoever writes summaries and with the user's hooks."""
 

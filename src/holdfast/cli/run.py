@@ -16,7 +16,14 @@ import click
 from holdfast.cli import completing
 from holdfast.cli.capping import cap_options
 from holdfast.cli.concealing import conceal_keys
-from holdfast.cli.opening import Opener, loaded, reachable, resuming, summarised_by
+from holdfast.cli.opening import (
+    Opener,
+    loaded,
+    reachable,
+    resuming,
+    summarised_by,
+    unasked_here,
+)
 from holdfast.cli.options import Asked, common
 from holdfast.cli.telling import Told, unbegun
 from holdfast.cli.terminated import ends_when_told
@@ -86,6 +93,8 @@ def run(
             provider = chosen.open(lambda seconds: progress.loading(chosen.model, seconds))
         with closing(provider):
             session = opener.begun(resumed, chosen.model, policy, fork=fork)
+            if idle := unasked_here(session, weak_model):
+                progress.line(idle, "dim", whole=True)
             told = Told(session, chosen.model, progress, as_json=as_json, stream=stream_json)
             if resumed:
                 told.loaded(loaded(session, chosen.model))

@@ -138,7 +138,7 @@ def _cost_of_subtasks(talk: Conversation) -> None:
 
 
 def _weak_model(talk: Conversation, rest: str) -> None:
-    from holdfast.cli.opening import reachable
+    from holdfast.cli.opening import reachable, unasked
 
     if not rest:
         now = talk.opener.weak_model
@@ -151,11 +151,8 @@ def _weak_model(talk: Conversation, rest: str) -> None:
     if rest == "off":
         talk.screen.say("the model itself writes its summaries from here on")
         return
-    rule = talk.agent.session.catalogue.policy(talk.agent.session.info.policy)
-    asks = [one.models for one in (rule.compact, rule.summarise) if one]
-    first = any("weak" in models for models in asks)
-    told = f"summaries are written by {rest} first" if first else f"{rule.name} asks no such model"
-    talk.screen.say(told)
+    told = unasked(talk.agent.session, rest)
+    talk.screen.say(told or f"summaries are written by {rest} first")
 
 
 def _policy(talk: Conversation, rest: str) -> None:
