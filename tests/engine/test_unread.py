@@ -39,12 +39,13 @@ def content(name: str, lines: int) -> str:
     return "\n".join(f"{name}.{n}: def f_{n}(value): return value + {n % 13}" for n in range(lines))
 
 
-def work(s: BlockingSession, name: str, lines: list[int], created: int = 0) -> list[Entry]:
+def work(
+    s: BlockingSession, name: str, lines: list[int], created: int | None = None
+) -> list[Entry]:
     """A reply that reads some files, and their contents, each in a message of its own."""
     ids = [f"{name}.{n}" for n in range(len(lines))]
     calls = (ToolCall(id, "read_file", READING) for id in ids)
-    when = {"created": created} if created else {}
-    s.append(Message("assistant", (Text("I read on."), *calls)), model="m", **when)
+    s.append(Message("assistant", (Text("I read on."), *calls)), model="m", created=created)
     return [
         s.append(Message("tool", (ToolResult(id, content(id, many)),)))
         for id, many in zip(ids, lines, strict=True)
