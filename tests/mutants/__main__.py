@@ -41,11 +41,14 @@ STATES = ("caught", "survived", "unreached", "equivalent")
 )
 @click.option("--collect/--no-collect", default=True, show_default=True,
               help="Run new and changed tests first, to see what they reach.")  # fmt: skip
+@click.option(
+    "--quick", is_flag=True, help="Leave out tests that are slow, and judge by the others."
+)
 @click.option("--survivors", is_flag=True, help="Try again only what survived before.")
 @click.option("--show", is_flag=True, help="Only show the results of an earlier run.")
 def main(
     seed: int, count: int, packages: tuple[str, ...], jobs: int, seconds: float, collect: bool,
-    survivors: bool, show: bool,
+    quick: bool, survivors: bool, show: bool,
 ) -> None:  # fmt: skip
     """Try mutants of the current tree, and say which of them no test notices."""
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
@@ -60,7 +63,7 @@ def main(
     due = [one for one in due if one.key not in known]
     if due and not show:
         if collect:
-            reach.collect(FOLDER, jobs)
+            reach.collect(FOLDER, jobs, quick=quick)
         choice = Choice(reach.Map(FOLDER), sources, seconds)
         with tempfile.TemporaryDirectory(prefix="holdfast-mutants-") as folder:
             for verdict in run(due, choice, Path(folder), jobs=jobs, seconds=seconds):

@@ -156,7 +156,8 @@ def _cold(tests: list[str], said: Path) -> int:
     from tests.mutants.ordering import Ordering
 
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    return int(pytest.main([*QUIETLY, *files], [Ordering(tests, said)]))
+    ended = pytest.main([*QUIETLY, *files], [Ordering(tests, said)])
+    return 0 if ended == pytest.ExitCode.NO_TESTS_COLLECTED else int(ended)
 
 
 def _wait(child: int, seconds: float) -> int | None:

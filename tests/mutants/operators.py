@@ -125,9 +125,11 @@ def _left_alone(node: ast.AST) -> bool:
             return True
         case ast.ImportFrom() | ast.Expr(value=ast.Constant()):
             return True
-        case ast.Assign(targets=[ast.Name(id="__all__")]):
+        case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
             return True
         case ast.Call(func=ast.Name(id="cast" | "TypeVar" | "NewType" | "failpoint")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="token_hex")):  # any length is random enough
             return True
         case ast.Expr(value=ast.Call(func=ast.Name(id="failpoint"))) | ast.keyword(arg="strict"):
             return True
@@ -256,7 +258,7 @@ def _argument(node: ast.AST) -> Pieces:
     """An argument given by name is forgotten."""
     if isinstance(node, ast.Call):
         for nth, keyword in enumerate(node.keywords):
-            if keyword.arg not in (None, "strict"):
+            if keyword.arg not in (None, "strict", "encoding"):  # it is what the system has
                 rest = node.keywords[:nth] + node.keywords[nth + 1 :]
                 yield node, ast.unparse(ast.Call(node.func, node.args, rest))
 
@@ -265,13 +267,18 @@ def _element(node: ast.AST) -> Pieces:
     """One of several constants, or one key of a dictionary, is forgotten."""
     match node:
         case ast.Set(elts=found) | ast.List(elts=found) | ast.Tuple(elts=found):
-            constants = all(isinstance(one, ast.Constant) for one in found)
+            constants = all(isinstance(one, ast.Constant) and not _prose(one) for one in found)
             for nth in range(len(found)) if constants and len(found) > 1 else ():
                 yield node, ast.unparse(type(node)(found[:nth] + found[nth + 1 :]))
         case ast.Dict(keys=keys, values=values):
             for nth in range(len(keys)) if len(keys) > 1 else ():
                 rest = keys[:nth] + keys[nth + 1 :], values[:nth] + values[nth + 1 :]
                 yield node, ast.unparse(ast.Dict(*rest))
+
+
+def _prose(node: ast.Constant) -> bool:
+    """Whether it is a sentence for people."""
+    return isinstance(node.value, str) and bool(re.search(r"\s", node.value))
 
 
 def _word(node: ast.AST) -> Pieces:

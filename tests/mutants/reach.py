@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import base64
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -154,7 +156,7 @@ class Map:
             newest = {
                 test.name: test for test in map(_test, self.lines.read_text("utf-8").splitlines())
             }
-            self.tests = list(newest.values())
+            self.tests = [test for test in newest.values() if (tree.ROOT / test.file).is_file()]
 
     def save(self) -> None:
         self.head.parent.mkdir(parents=True, exist_ok=True)
@@ -173,8 +175,12 @@ def _test(line: str) -> Test:
     return Test(name, seconds, int.from_bytes(zlib.decompress(base64.b85decode(packed)), "little"))
 
 
-def collect(folder: Path, jobs: int) -> None:
-    """Run new and changed test files over instrumented copies; note what each test reaches."""
+def collect(folder: Path, jobs: int, *, quick: bool = False) -> None:
+    """Run new and changed test files over instrumented copies; note what each test reaches.
+
+    Folders of tests come one after the other, and each is done with once it has run: a collection
+    that was broken off goes on there.
+    """
     now = Map(folder)
     files = test_files(tree.ROOT)
     due = sorted((name for name in files if now.files.get(name) != files[name]), key=_soonest)
@@ -187,10 +193,24 @@ def collect(folder: Path, jobs: int) -> None:
             now.places = instrument(root, now.places)
         now.save()
         with ThreadPoolExecutor(jobs) as pool:
-            shares = [due[job::jobs] for job in range(jobs)]
-            list(pool.map(_run, roots, shares, [now.lines.resolve()] * jobs))
-    now.files = files
+            for _, names in itertools.groupby(due, key=lambda name: _soonest(name)[0]):
+                group = list(names)
+                _forget(now.lines, group)
+                shares = [group[job::jobs] for job in range(jobs)]
+                run = partial(_run, out=now.lines.resolve(), quick=quick)
+                list(pool.map(run, roots, filter(None, shares)))
+                now.files |= {name: files[name] for name in group}
+                now.save()
+    now.files = {name: digest for name, digest in now.files.items() if name in files}
     now.save()
+
+
+def _forget(lines: Path, files: list[str]) -> None:
+    """Take out what tests of these files reached: some may be gone, or have other names."""
+    if lines.exists():
+        said = lines.read_text("utf-8").splitlines(keepends=True)
+        stay = [line for line in said if json.loads(line)[0].partition("::")[0] not in files]
+        lines.write_text("".join(stay), "utf-8")
 
 
 def _soonest(name: str) -> tuple[int, str]:
@@ -208,10 +228,11 @@ def test_files(root: Path) -> dict[str, str]:
     }
 
 
-def _run(root: Path, files: list[str], out: Path) -> None:
+def _run(root: Path, files: list[str], *, out: Path, quick: bool) -> None:
+    marked = ["-m", "not long and not slow"] if quick else []
     subprocess.run(
         [tree.interpreter(root), "-m", "pytest", "-q", "-p", "no:cacheprovider",
-         "-p", "tests.mutants.noting", *files],
+         "-p", "tests.mutants.noting", *marked, *files],
         cwd=root, env={**os.environ, "HOLDFAST_REACHED": str(out)},
         stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
