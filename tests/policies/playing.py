@@ -18,6 +18,7 @@ from holdfast.engine.window import PreparedWindow
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import ToolResult
 from holdfast.model.profile import Profile
+from holdfast.ports import Ids
 from holdfast.stores.memory import MemoryStore
 from tests.policies.story import Said, message, response, told
 from tests.properties.histories import Small
@@ -76,13 +77,14 @@ class Play:
     """A session under one policy, with a clock and a summariser of the test's own."""
 
     def __init__(
-        self, name: str, window: int = 128_000, voice: Voice | None = None, **profile: Any
-    ) -> None:
+        self, name: str, window: int = 128_000, voice: Voice | None = None, ids: Ids | None = None,
+        **profile: Any,
+    ) -> None:  # fmt: skip
         self.clock, self.models = Clock(), Models(window, profile)
         self.voice = voice or Voice(lambda question: f"{SUMMARY}[summary {len(voiced.asked)}]")
         voiced = self.voice
         engine = Engine(
-            MemoryStore(), clock=self.clock, ids=Ulids(self.clock), lock=ThreadLock,
+            MemoryStore(), clock=self.clock, ids=ids or Ulids(self.clock), lock=ThreadLock,
             catalogue=self.models, voice=spoken,
         )  # fmt: skip
         self.hf = Holdfast(engine)
