@@ -1,4 +1,8 @@
-"""Which tests judge a mutant: those that reach its statement, nearest and fastest first."""
+"""Which tests judge a mutant: those that reach its statement, the nearest first.
+
+Half of the time is for these, and what is left of it for those that see most of the code in the
+shortest time: a whole session may tell what no test beside it does.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,11 @@ class Choice:
             (one for one in self._tests if one.reached & bits and one.name not in without),
             key=lambda test: (_distance(mutant, test), self._sizes[test.name], test.name),
         )
-        return _stages(near, self._seconds)
+        nearest = _fitting(near, self._seconds / 2)
+        rest = [one for one in near if one not in nearest]
+        rest.sort(key=lambda test: -self._sizes[test.name] / max(test.seconds, 0.05))
+        left = self._seconds - sum(one.seconds for one in nearest)
+        return _stages([*nearest, *_fitting(rest, left, not nearest)])
 
     def files(self, mutants: Sequence[Mutant]) -> list[str]:
         """The test files that any of them needs."""
@@ -72,14 +80,21 @@ def _distance(mutant: Mutant, test: Test) -> tuple[bool, bool]:
     return not module, path.parts[2] not in file.parts
 
 
-def _stages(tests: list[Test], seconds: float) -> list[list[str]]:
-    stages: list[list[str]] = [[] for _ in STAGES]
-    files: dict[str, int] = {}
+def _fitting(tests: list[Test], seconds: float, first: bool = True) -> list[Test]:
+    """As many as fit; the first in any case, where that is wanted."""
+    chosen: list[Test] = []
     spent = 0.0
     for test in tests:
-        if spent + test.seconds > seconds and spent:
-            continue
-        spent += test.seconds
+        if spent + test.seconds <= seconds or (first and not chosen):
+            spent += test.seconds
+            chosen.append(test)
+    return chosen
+
+
+def _stages(tests: list[Test]) -> list[list[str]]:
+    stages: list[list[str]] = [[] for _ in STAGES]
+    files: dict[str, int] = {}
+    for test in tests:
         nth = files.setdefault(test.file, len(files))
         stage = next(n for n in range(len(STAGES)) if nth < sum(STAGES[: n + 1]))
         stages[stage].append(test.name)

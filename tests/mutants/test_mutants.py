@@ -143,12 +143,18 @@ if TYPE_CHECKING:
 __all__ = ["a", "b"]
 
 
+LEFT = ("there is no file", "make one")
+FOUND = open(LEFT, encoding="utf-8"), token_hex(8)
+
+
 class P(Protocol):
     def f(self) -> int:
         return 1
 
 
 class C(Struct, frozen=True):
+    __slots__ = ("a", "b")
+
     def __repr__(self) -> str:
         return "1" + "2"
 
@@ -200,6 +206,45 @@ def test_nearer_tests_come_first_and_no_more_than_fit(tmp_path: Path) -> None:
     assert Choice(reached, {PATH: SOURCE}, 9.0).tests(
         made, {"tests/core/test_ages.py::test_c"}
     ) == [["tests/core/test_near.py::test_b", "tests/engine/test_far.py::test_a"]]
+
+
+def test_half_of_the_time_is_for_tests_that_see_most(tmp_path: Path) -> None:
+    made = mutants(PATH, SOURCE)[-1]
+    reached = Map(tmp_path)
+    reached.places = {reach.Place(PATH, "told", made.statement, 0): 0}
+    reached.tests = [
+        *(reach.Test(f"tests/core/test_ages.py::test_{n}", 1.0, 1) for n in range(4)),
+        reach.Test("tests/core/test_ages.py::test_slow", 3.0, 0b1011),
+        reach.Test("tests/policies/test_whole.py::test_all", 1.0, 0b111),
+    ]
+    (stage,) = Choice(reached, {PATH: SOURCE}, 4.0).tests(made)
+    near = [f"tests/core/test_ages.py::test_{n}" for n in (0, 1, 2)]
+    assert stage == [*near, "tests/policies/test_whole.py::test_all"]
+
+
+def test_tests_that_are_gone_are_forgotten(planted: Path) -> None:
+    collect = "from pathlib import Path; from tests.mutants import reach; import sys; reach.collect(Path('m'), 1, quick=sys.argv[1] == 'quick')"  # noqa: E501
+    file = planted / "tests" / "core" / "test_old.py"
+    slow = (
+        TEST
+        + "\n\n@__import__('pytest').mark.slow\ndef test_slow() -> None:\n    assert grown(90)\n"
+    )
+
+    def names() -> set[str]:
+        lines = (planted / "m" / "reach.jsonl").read_text().splitlines()
+        return {line.partition("::")[2].partition('"')[0] for line in lines if "test_old" in line}
+
+    def run(text: str, quick: str) -> set[str]:
+        file.write_text(text)
+        subprocess.run([sys.executable, "-c", collect, quick], cwd=planted, check=True, timeout=120)
+        return names()
+
+    try:
+        assert run(slow, "quick") == {"test_eighteen_is_grown"}
+        assert run(slow + "\n", "all") == {"test_eighteen_is_grown", "test_slow"}
+        assert run(TEST.replace("eighteen", "adult"), "all") == {"test_adult_is_grown"}
+    finally:
+        file.unlink()
 
 
 def test_results_are_kept_until_the_source_changes(tmp_path: Path) -> None:
