@@ -119,6 +119,11 @@ def _alone(db: Sqlite) -> Iterator[Finding]:
             yield Finding(area="log", what=what, where=session, mend=mend.ENTER)
 
 
+def _hex(hash: object) -> str:
+    """The name of a blob; a file that is damaged may hold anything."""
+    return hash.hex() if isinstance(hash, bytes) else repr(hash)
+
+
 def _blobs(db: Sqlite) -> Iterator[Finding]:
     missing = db.rows(
         "SELECT DISTINCT blob FROM parts WHERE blob IS NOT NULL AND NOT EXISTS "
@@ -126,7 +131,7 @@ def _blobs(db: Sqlite) -> Iterator[Finding]:
     )
     for (hash,) in missing:
         what = "a blob that parts refer to is missing; examining their session says where"
-        yield Finding(area="blobs", what=what, where=hash.hex())
+        yield Finding(area="blobs", what=what, where=_hex(hash))
     ((unused,),) = db.rows(
         "SELECT count(*) FROM blobs WHERE NOT EXISTS "
         "(SELECT 1 FROM parts WHERE parts.blob = blobs.hash)"
@@ -136,7 +141,7 @@ def _blobs(db: Sqlite) -> Iterator[Finding]:
         yield Finding(area="blobs", what=what, mend=mend.SWEEP)
     for row, hash, size in _every_blob(db):
         if what := _wrong(db, row, hash, size):
-            yield Finding(area="blobs", what=what, where=hash.hex())
+            yield Finding(area="blobs", what=what, where=_hex(hash))
 
 
 def _every_blob(db: Sqlite) -> Iterator[tuple[int, bytes, int]]:
