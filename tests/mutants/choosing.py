@@ -1,7 +1,7 @@
 """Which tests judge a mutant: those that reach its statement, the nearest first.
 
-Half of the time is for these, and what is left of it for those that see most of the code in the
-shortest time: a whole session may tell what no test beside it does.
+A third of the time is for those that see little else, a third for the near ones that see most, and
+what is left for any that see most: a whole session may tell what no test beside it does.
 """
 
 from __future__ import annotations
@@ -40,11 +40,15 @@ class Choice:
             (one for one in self._tests if one.reached & bits and one.name not in without),
             key=lambda test: (_distance(mutant, test), self._sizes[test.name], test.name),
         )
-        nearest = _fitting(near, self._seconds / 2)
-        rest = [one for one in near if one not in nearest]
-        rest.sort(key=lambda test: -self._sizes[test.name] / max(test.seconds, 0.05))
-        left = self._seconds - sum(one.seconds for one in nearest)
-        return _stages([*nearest, *_fitting(rest, left, not nearest)])
+        third = self._seconds / 3
+        chosen = _fitting(near, third)
+        rest = [one for one in near if one not in chosen]
+        rest.sort(key=lambda test: (_distance(mutant, test), -self._sizes[test.name]))
+        chosen += _fitting([one for one in rest if one.seconds <= third / 2], third, not chosen)
+        rest = [one for one in rest if one not in chosen]
+        rest.sort(key=lambda test: -self._sizes[test.name])
+        left = self._seconds - sum(one.seconds for one in chosen)
+        return _stages([*chosen, *_fitting(rest, left, not chosen)])
 
     def files(self, mutants: Sequence[Mutant]) -> list[str]:
         """The test files that any of them needs."""
@@ -76,7 +80,7 @@ def _distance(mutant: Mutant, test: Test) -> tuple[bool, bool]:
     """Tests of the same module come before those of the same package, and these before others."""
     path, file = PurePosixPath(mutant.path), PurePosixPath(test.file)
     words = {path.stem, *(part for part in path.parts[3:-1])}
-    module = any(word in file.stem for word in words)
+    module = any(word in file.stem or word in file.parts for word in words)
     return not module, path.parts[2] not in file.parts
 
 

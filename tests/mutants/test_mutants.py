@@ -208,18 +208,20 @@ def test_nearer_tests_come_first_and_no_more_than_fit(tmp_path: Path) -> None:
     ) == [["tests/core/test_near.py::test_b", "tests/engine/test_far.py::test_a"]]
 
 
-def test_half_of_the_time_is_for_tests_that_see_most(tmp_path: Path) -> None:
+def test_time_is_shared_by_near_tests_and_by_those_that_see_most(tmp_path: Path) -> None:
     made = mutants(PATH, SOURCE)[-1]
     reached = Map(tmp_path)
     reached.places = {reach.Place(PATH, "told", made.statement, 0): 0}
     reached.tests = [
-        *(reach.Test(f"tests/core/test_ages.py::test_{n}", 1.0, 1) for n in range(4)),
-        reach.Test("tests/core/test_ages.py::test_slow", 3.0, 0b1011),
-        reach.Test("tests/policies/test_whole.py::test_all", 1.0, 0b111),
+        *(reach.Test(f"tests/core/test_ages.py::test_{n}", 1.0, 1) for n in range(9)),
+        reach.Test("tests/core/test_ages.py::test_broad", 1.0, 0b1011),
+        reach.Test("tests/core/test_ages.py::test_slow", 8.0, 0b1011011),
+        reach.Test("tests/policies/test_whole.py::test_all", 2.0, 0b111),
     ]
-    (stage,) = Choice(reached, {PATH: SOURCE}, 4.0).tests(made)
-    near = [f"tests/core/test_ages.py::test_{n}" for n in (0, 1, 2)]
-    assert stage == [*near, "tests/policies/test_whole.py::test_all"]
+    stages = Choice(reached, {PATH: SOURCE}, 6.0).tests(made)
+    assert [name.partition("::")[2] for stage in stages for name in stage] == [
+        *("test_0", "test_1", "test_broad", "test_2", "test_all")
+    ]
 
 
 def test_tests_that_are_gone_are_forgotten(planted: Path) -> None:
