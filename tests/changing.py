@@ -1,13 +1,15 @@
 """What a test of exact values is made of: one field changed at a time, and what that changes.
 
 Whatever is read of a value is written down beside it, and then what is read otherwise where one
-field is missing, or holds something else.
+field is missing, or holds something else. `python -m tests.changing` writes all of it down anew;
+the difference is to be read before it is committed.
 """
 
 from __future__ import annotations
 
 import copy
 import difflib
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -138,3 +140,15 @@ def _replace(inner: Any, name: Any) -> None:
 CHANGES: dict[str, Callable[[Any, Any], None]] = {
     "without": _leave_out, "with something else for": _replace
 }  # fmt: skip
+
+
+TABLES = (
+    "tests.agent.test_verdicts", "tests.codecs.test_exact", "tests.core.test_plan_table",
+    "tests.importers.test_exact", "tests.ledger.test_facts_table", "tests.policies.test_played",
+    "tests.stores.test_exact",
+)  # fmt: skip
+
+
+if __name__ == "__main__":
+    for name in TABLES:
+        importlib.import_module(name).main()

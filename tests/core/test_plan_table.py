@@ -11,12 +11,10 @@ and its difference read before it is committed.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from holdfast.core.calibrate import error
@@ -31,10 +29,10 @@ from holdfast.model.span import Span
 from holdfast.model.window import Count
 from holdfast.policies import policy
 from holdfast.testing.factories import NOON, entry
+from tests.changing import compare
 from tests.core.situations import calls, result, rounds, says, situation, user
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plans.txt"
-TAKE = "if this is meant: python -m tests.core.test_plan_table"
 POLICIES = (
     "holdfast", "aider", "claude-code", "claude-code@seed", "codex", "codex@seed", "gemini-cli",
     "gemini-cli@seed", "opencode", "opencode@seed",
@@ -43,10 +41,7 @@ PRICES = (Price(input=3_000, output=15_000, cache_read=300, cache_write=3_750),)
 
 
 def test_every_policy_plans_what_is_written_down() -> None:
-    found, wanted = described(), GOLDEN.read_text("utf-8")
-    if found != wanted:
-        lines = difflib.unified_diff(wanted.splitlines(), found.splitlines(), lineterm="", n=0)
-        pytest.fail("\n".join([TAKE, *[*lines][:60]]), pytrace=False)
+    compare(GOLDEN, described(), "tests.core.test_plan_table")
 
 
 def described() -> str:

@@ -11,14 +11,12 @@ and its difference read before it is committed.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from holdfast.core.ledger.render import render
 from holdfast.core.ledger.stepping import ledger
@@ -26,16 +24,13 @@ from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry, Redo, Rewind, Undo
 from holdfast.model.message import Patch, Subtask, ToolCall, ToolResult, assistant, tool, user
 from holdfast.testing.factories import NOON, entry
+from tests.changing import compare
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "facts.txt"
-TAKE = "if this is meant: python -m tests.ledger.test_facts_table"
 
 
 def test_every_call_tells_the_facts_that_are_written_down() -> None:
-    found, wanted = described(), GOLDEN.read_text("utf-8")
-    if found != wanted:
-        lines = difflib.unified_diff(wanted.splitlines(), found.splitlines(), lineterm="", n=1)
-        pytest.fail("\n".join([TAKE, *[*lines][:60]]), pytrace=False)
+    compare(GOLDEN, described(), "tests.ledger.test_facts_table")
 
 
 def described() -> str:

@@ -11,24 +11,23 @@ and its difference read before it is committed.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from holdfast.engine.ledgers import unpacked
 from holdfast.engine.window import PreparedWindow
 from holdfast.errors import OverBudget, Unreachable
 from holdfast.model.log import Clear, Entry, Summary
+from tests.changing import compare, short_hash
 from tests.policies.playing import SUMMARY, Play, Voice
 from tests.policies.story import told
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "played"
-TAKE = "if this is meant: python -m tests.policies.test_played"
 CALLS = 60
 FORMATS = ("anthropic", "openai-chat", "openai-responses", "gemini")
 
@@ -68,11 +67,7 @@ PLAYS = {
 
 @pytest.mark.parametrize("name", PLAYS)
 def test_every_call_of_a_long_session_is_as_written_down(name: str) -> None:
-    found = described(name)
-    wanted = (GOLDEN / f"{name}.txt").read_text("utf-8")
-    if found != wanted:
-        lines = difflib.unified_diff(wanted.splitlines(), found.splitlines(), lineterm="", n=0)
-        pytest.fail("\n".join([TAKE, *[*lines][:60]]), pytrace=False)
+    compare(GOLDEN / f"{name}.txt", described(name), "tests.policies.test_played")
 
 
 def described(name: str) -> str:
@@ -107,14 +102,16 @@ def _window(made: PreparedWindow) -> str:
     sections = ", ".join(f"{name} {size}" for name, size in sizes.items())
     places = "".join(f" {block.seq}{block.section[0]}{block.tokens}" for block in made.blocks)
     count, room = made.window.tokens, made.window.budget.room
-    return f"{count.tokens}-{count.most} of {room}: {sections} {_hash(places)}"
+    return f"{count.tokens}-{count.most} of {room}: {sections} {short_hash(places)}"
 
 
 def _marker(entry: Entry) -> str:
     fields = msgspec.to_builtins(entry.body, builtin_types=(bytes,))
+    if isinstance(entry.body, Summary) and entry.body.facts:
+        fields["facts"] = unpacked(entry.body.facts)
     long = {"text", "ledger", "facts", "expand", "folded", "parts"}
     return " ".join(
-        f"{name}={_hash(repr(value)) if name in long else json.dumps(value)}"
+        f"{name}={short_hash(repr(value)) if name in long else json.dumps(value)}"
         for name, value in fields.items()
     )
 
@@ -123,16 +120,13 @@ def _end(play: Play) -> Iterator[str]:
     """What is asked of the model at last, and what was asked of it for summaries."""
     made = play.session.preview(system="You are a careful engineer.")
     for format in FORMATS:
-        yield f"{format}: {_hash(json.dumps(made.request(format), sort_keys=True, default=repr))}"
+        request = json.dumps(made.request(format), sort_keys=True, default=repr)
+        yield f"{format}: {short_hash(request)}"
     for asked in play.voice.asked:
         question = asked.request("anthropic")
-        yield f"asked: {_hash(json.dumps(question, sort_keys=True, default=repr))}"
-    yield f"explained: {_hash(repr(play.session.explain_now()))}"
-    yield f"ledger: {_hash(repr(play.session.ledger()))}"
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:8]
+        yield f"asked: {short_hash(json.dumps(question, sort_keys=True, default=repr))}"
+    yield f"explained: {short_hash(repr(play.session.explain_now()))}"
+    yield f"ledger: {short_hash(repr(play.session.ledger()))}"
 
 
 def main() -> None:

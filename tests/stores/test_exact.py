@@ -27,6 +27,7 @@ from holdfast.engine.doors import drive
 from holdfast.errors import HoldfastError
 from holdfast.model.log import Draft
 from holdfast.model.store import Finding
+from holdfast.stores.sql.rows import zstd
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import factories
 from holdfast.testing.factories import NOON, append, draft, session, start
@@ -38,6 +39,8 @@ TABLES = (
     "sessions", "entries", "parts", "markers", "counts", "blobs", "keys", "givens", "jobs", "calls",
     "awaited",
 )  # fmt: skip
+ZSTD = b"\x28\xb5\x2f\xfd"
+"""How a packed part begins; what follows is another library's affair."""
 VALUES: dict[type, tuple[Any, ...]] = {
     int: (None, 7), float: (None, 7.5), str: (None, "x"), bytes: (None, b"\x00"),
     type(None): (b"\x00",),
@@ -98,6 +101,11 @@ def _short(value: Any) -> str:
         return "ID"
     if isinstance(value, int) and value > NOON + 1_000_000:
         return "TIME" if value < 3 * NOON // 2 else str(value)
+    if isinstance(value, bytes) and value.startswith(ZSTD):
+        try:
+            value = zstd.decompress(value)
+        except zstd.ZstdError:
+            return "garbled"
     if isinstance(value, bytes) and len(value) > 24:
         return f"{len(value)} bytes {short_hash(value)}"
     return repr(value)
