@@ -89,8 +89,10 @@ def test_every_rule_says_what_is_written_down() -> None:
 def test_to_deny_beats_to_ask_and_to_ask_beats_to_allow(rule: str, command: str) -> None:
     fields = {"command": command}
 
-    def verdict(**named: tuple[str, ...]) -> str:
-        return Permissions(**named).verdict("shell", fields)
+    def verdict(
+        *, allow: tuple[str, ...] = (), ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()
+    ) -> str:
+        return Permissions(allow=allow, ask=ask, deny=deny).verdict("shell", fields)
 
     denied = verdict(deny=(rule,)) == "deny"
     asked = verdict(ask=(rule,), allow=("shell",)) == "ask"

@@ -87,12 +87,10 @@ def rows_of(path: Path) -> str:
 
 
 def _rows(path: Path, table: str) -> list[str]:
-    with apsw.Connection(str(path)) as db:
-        found = [
-            f"{table} {', '.join(map(_short, row))}" for row in db.execute(f"SELECT * FROM {table}")
-        ]
+    db = apsw.Connection(str(path))
+    rows = db.execute(f"SELECT * FROM {table}").fetchall()
     db.close()
-    return sorted(found)
+    return sorted(f"{table} {', '.join(map(_short, row))}" for row in rows)
 
 
 def _short(value: Any) -> str:
