@@ -55,6 +55,9 @@ NO_CAPS = Caps()
 LEASE = 10 * 60_000
 """How long one step of erasing may take before somebody else tries it, in ms."""
 
+LEAST_PAUSE = 20
+"""So long others have between two steps of erasing, and as long as the step took, in ms."""
+
 
 class Lock(Protocol):
     """What one task, or thread, holds at a time; the door chooses its colour."""
@@ -107,6 +110,10 @@ class Engine:
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
         self.spawn, self.pause = spawn, pause
+        self._erasing = False
+        """Whether a job beside erases what is left in backups and the index."""
+        self._erased: list[Erasing] = []
+        """What that job has ended, until somebody asks."""
         """Run work beside the turns, and wait a little: as the door does it, if it does."""
         self.aside = aside or in_place
         """Does what blocks, such as reading files, in the door's colour."""
@@ -276,18 +283,30 @@ class Engine:
             raise Misuse(f"backups is 'rewrite' or 'delete', not {backups!r}")
         found = await self.resolve(id)
         erased = await self.store.sessions.erase(found.id, backups=backups)
-        if background and self.spawn and (erased.holding or erased.held):
+        if background and self.spawn and (erased.holding or erased.held) and not self._erasing:
+            self._erasing = True  # one job takes them all; it looks again before it ends
             self.spawn(self._erase_on)
         return erased
 
     async def _erase_on(self) -> None:
-        await self.finish_erasing()
+        try:
+            self._erased += await self._erase_in_steps()
+        finally:
+            self._erasing = False
+        self._erased += await self._erase_in_steps()  # what came while it ended
 
     async def finish_erasing(self) -> tuple[Erasing, ...]:
         """Erase what erased sessions have left in backups and the search index, step by step.
 
-        What became of each of them; nothing of one that another process is at.
+        What became of each of them, also where the job beside has ended it since this was asked
+        last; nothing of one that another process is at.
         """
+        while self._erasing and self.pause:  # the job beside is at it
+            await self.pause(LEAST_PAUSE / 1000)
+        beside, self._erased = self._erased, []
+        return (*beside, *await self._erase_in_steps())
+
+    async def _erase_in_steps(self) -> tuple[Erasing, ...]:
         owner, ended = self.ids.new(), list[Erasing]()
         rewritten: tuple[str, ...] = ()
         while True:
@@ -295,6 +314,9 @@ class Engine:
             step = await self.store.care.erase_further(owner=owner, now=now, until=now + LEASE)
             if step is None:
                 return tuple(ended)
+            if self.pause and not step.done:  # whoever waits to write goes first
+                took = min(self.clock.now() - now, LEASE // 10)
+                await self.pause(max(took, LEAST_PAUSE) / 1000)
             rewritten += step.rewritten
             if step.done:
                 ended.append(replace(step, rewritten=rewritten))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WAITING, MERGING, MERGED = 0, 1, 2
 """The steps of an erasure: its words wait for a merge, are being merged, are gone."""
 
-SLICE = 256
+SLICE = 64
 """So many pages of the index are written at once: other writers wait for them."""
 
 
@@ -67,7 +67,6 @@ def _merge(db: Sqlite) -> None:
         ((after,),) = db.rows("SELECT total_changes()")
         if after - before < 2:  # as its documentation says: there was nothing left to merge
             db.run("UPDATE erasures SET step = ? WHERE step = ?", (MERGED, MERGING))
-    db.settle()
 
 
 def _holding(db: Sqlite, session: str, number: int) -> tuple[str, ...]:
