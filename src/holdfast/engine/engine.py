@@ -7,8 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
 
-from msgspec.structs import replace
-
 from holdfast.core.nearest import nearest
 from holdfast.core.secrets import redact
 from holdfast.core.sound import own_id, text
@@ -16,6 +14,7 @@ from holdfast.engine import load
 from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.caps import Held
 from holdfast.engine.costs import By, Costs, costs
+from holdfast.engine.erasing import Erasures
 from holdfast.engine.finding import Source, find, left_aside, usual
 from holdfast.engine.importing import Reading
 from holdfast.engine.intake import run
@@ -51,12 +50,6 @@ SHORTEST_PREFIX = 6
 
 
 NO_CAPS = Caps()
-
-LEASE = 10 * 60_000
-"""How long one step of erasing may take before somebody else tries it, in ms."""
-
-LEAST_PAUSE = 20
-"""So long others have between two steps of erasing, and as long as the step took, in ms."""
 
 
 class Lock(Protocol):
@@ -110,13 +103,10 @@ class Engine:
         self.endpoint = endpoint
         """Counts for a provider by asking it; None where nobody is to be asked."""
         self.spawn, self.pause = spawn, pause
-        self._erasing = False
-        """Whether a job beside erases what is left in backups and the index."""
-        self._erased: list[Erasing] = []
-        """What that job has ended, until somebody asks."""
         """Run work beside the turns, and wait a little: as the door does it, if it does."""
         self.aside = aside or in_place
         """Does what blocks, such as reading files, in the door's colour."""
+        self._erasures = Erasures(self)
         self.voice = voice
         """Calls whoever writes summaries, in the door's colour."""
         self.caps, self.held = caps, Held()
@@ -283,17 +273,9 @@ class Engine:
             raise Misuse(f"backups is 'rewrite' or 'delete', not {backups!r}")
         found = await self.resolve(id)
         erased = await self.store.sessions.erase(found.id, backups=backups)
-        if background and self.spawn and (erased.holding or erased.held) and not self._erasing:
-            self._erasing = True  # one job takes them all; it looks again before it ends
-            self.spawn(self._erase_on)
+        if background and (erased.holding or erased.held):
+            self._erasures.begin()
         return erased
-
-    async def _erase_on(self) -> None:
-        try:
-            self._erased += await self._erase_in_steps()
-        finally:
-            self._erasing = False
-        self._erased += await self._erase_in_steps()  # what came while it ended
 
     async def finish_erasing(self) -> tuple[Erasing, ...]:
         """Erase what erased sessions have left in backups and the search index, step by step.
@@ -301,26 +283,7 @@ class Engine:
         What became of each of them, also where the job beside has ended it since this was asked
         last; nothing of one that another process is at.
         """
-        while self._erasing and self.pause:  # the job beside is at it
-            await self.pause(LEAST_PAUSE / 1000)
-        beside, self._erased = self._erased, []
-        return (*beside, *await self._erase_in_steps())
-
-    async def _erase_in_steps(self) -> tuple[Erasing, ...]:
-        owner, ended = self.ids.new(), list[Erasing]()
-        rewritten: tuple[str, ...] = ()
-        while True:
-            now = self.clock.now()
-            step = await self.store.care.erase_further(owner=owner, now=now, until=now + LEASE)
-            if step is None:
-                return tuple(ended)
-            if self.pause and not step.done:  # whoever waits to write goes first
-                took = min(self.clock.now() - now, LEASE // 10)
-                await self.pause(max(took, LEAST_PAUSE) / 1000)
-            rewritten += step.rewritten
-            if step.done:
-                ended.append(replace(step, rewritten=rewritten))
-                rewritten = ()
+        return await self._erasures.finish()
 
     async def search(
         self, words: str, *, meaning: bool = False, **where: Unpack[Where]
