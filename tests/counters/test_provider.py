@@ -122,7 +122,15 @@ def test_edits_of_the_provider_are_previewed() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        *(b"", b"[]", b"{}", b"null", b'{"input_tokens": "9"}', b'{"input_tokens": -1}'),
+        *(
+            b"",
+            b"[]",
+            b"{}",
+            b"null",
+            b'{"input_tokens": "9"}',
+            b'{"input_tokens": -1}',
+            b'{"input_tokens": 0}',
+        ),
         *(
             b'{"input_tokens": true}',
             b'{"input_tokens": null}',

@@ -97,7 +97,7 @@ class ProviderCounter:
                 provider=self.name,
                 raw=answer[:1000],
             ) from error
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise Garbled(f"{number!r} is no count", provider=self.name, raw=answer[:1000])
         edited: Any = told.get("context_management")
         before = edited.get("original_input_tokens") if isinstance(edited, dict) else None
