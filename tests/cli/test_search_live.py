@@ -1,6 +1,9 @@
 """`holdfast search --live` in a real terminal: typed in tmux, read from its screen."""
 
+import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +96,29 @@ def test_whoever_has_read_enough_comes_back_to_where_they_were(terminal: Termina
     terminal.press("q")
     terminal.type("echo left $?")
     terminal.wait("left 0")
+
+
+def test_a_key_that_is_pressed_as_soon_as_it_is_named_is_not_lost() -> None:
+    """Also one that is pressed just before: no setting of the terminal forgets it."""
+    (ours, theirs), (go, wait) = os.openpty(), os.pipe()
+    code = (
+        "import os\n"
+        "from holdfast.cli import live, terminal\n"
+        f"terminal.say = lambda *_: os.write(1, b'now') and os.read({go}, 1)\n"
+        "print('returns', live._returns())"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=theirs, stdout=subprocess.PIPE,
+                          pass_fds=(go,)) as asked:  # fmt: skip
+        assert asked.stdout is not None
+        assert asked.stdout.read(3) == b"now"
+        os.write(ours, b"q")
+        os.write(wait, b".")
+        try:
+            assert asked.communicate(timeout=20)[0].endswith(b"returns False\n")
+        finally:
+            asked.kill()
+    for one in (ours, theirs, go, wait):
+        os.close(one)
 
 
 def test_whoever_types_fast_is_waited_for(terminal: Terminal) -> None:

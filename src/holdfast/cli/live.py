@@ -5,7 +5,9 @@ Typing never waits: a search runs beside it, one at a time, and the newest words
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from holdfast.cli.search import HEADING
 from holdfast.errors import HoldfastError, Misuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prompt_toolkit import Application
     from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -55,15 +57,34 @@ def chosen(hf: Holdfast, words: str, where: Where, *, meaning: bool) -> Iterator
 
 def _returns() -> bool:
     """Whether somebody who has read enough wants to see the list again."""
-    import click
-
     from holdfast.cli.terminal import say
 
-    say(READ, "dim")
     try:
-        return click.getchar() not in LEAVING
-    except (KeyboardInterrupt, EOFError):
+        with _keys() as key:  # from here on, so that none is lost that follows the words at once
+            say(READ, "dim")
+            return key() not in LEAVING
+    except (KeyboardInterrupt, EOFError, OSError):  # a terminal that is gone says nothing more
         return False
+
+
+@contextmanager
+def _keys() -> Iterator[Callable[[], str]]:
+    """Something that waits for the next key, without Enter; keys pressed meanwhile are kept."""
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows
+        import click
+
+        yield click.getchar
+        return
+    place = sys.stdin.fileno()
+    before = termios.tcgetattr(place)
+    try:
+        tty.setcbreak(place, termios.TCSADRAIN)
+        yield lambda: os.read(place, 32).decode("utf-8", "replace") or "\x04"
+    finally:
+        termios.tcsetattr(place, termios.TCSADRAIN, before)
 
 
 class Finding:
