@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.agent import shell
 from holdfast.agent.hooks import Hooks, hooks
-from holdfast.agent.shell import ran
+from holdfast.agent.shell import Interrupted, ran
 from holdfast.agent.tools import Toolbox
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer, in_order
@@ -59,10 +59,19 @@ def test_what_left_the_session_of_a_command_ends_with_it_and_only_if_it_is_ended
 ) -> None:
     away = "setsid sh -c 'echo $$ > new; mv new pid; exec sleep 60' & "
     away += "while ! test -e pid; do :; done; "
-    assert ran(f"{away} sleep 60", str(tmp_path), 5).status is None
+    stop = threading.Event()
+
+    def begun() -> None:
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        stop.set()
+
+    threading.Thread(target=begun, daemon=True).start()
+    with pytest.raises(Interrupted):
+        ran(f"{away} sleep 60", str(tmp_path), 60, stop=stop)
     assert gone(int((tmp_path / "pid").read_text()))
     (tmp_path / "pid").unlink()
-    assert ran(f"({away}) >/dev/null", str(tmp_path), 60).status == 0
+    assert ran(f"({away}) >/dev/null 2>&1", str(tmp_path), 60).status == 0
     left = int((tmp_path / "pid").read_text())
     os.kill(left, 9)
     assert gone(left)

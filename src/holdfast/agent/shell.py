@@ -91,7 +91,11 @@ def ran(
                 threads.append(_thread(_tell, started.stdin, told))
             for thread in threads:
                 thread.start()
-            status = _waited(started, min(seconds, LONGEST), stop)
+            try:
+                status = _waited(started, min(seconds, LONGEST), stop)
+            finally:  # before its output is waited for, which what left the session may hold open
+                if status is None:
+                    _end_marked(mark.encode())
     except KeyboardInterrupt:
         raise Interrupted(f"{output.text()}[interrupted]") from None
     finally:
