@@ -13,15 +13,18 @@ from holdfast.engine.plugins import codec, embedded, provider
 from holdfast.engine.threaded import drive
 from holdfast.errors import Corrupt, Denied, HoldfastError, Misuse
 from holdfast.model.log import Summary
-from holdfast.model.message import Message
+from holdfast.model.message import Message, assistant
 from holdfast.providers import weights
 from tests.agent.opening import small
+from tests.thorough import THOROUGH
 
 HOME = Path(__file__).resolve().parents[2] / ".cache"
 """Where the tests keep the weights, so that they are fetched once for a checkout."""
 
 WINDOW = 2_048
 TURNS = int(os.environ.get("HOLDFAST_EMBEDDED_TURNS", "6"))
+SPOKEN = TURNS if THOROUGH else 1
+"""How many of the turns the model speaks in; what it would have said before is written here."""
 ASKED = ("What is a tree?", "Name a river.", "What do cats eat?", "Is the sky blue?",
          "Tell me of the moon.", "What is bread made of?")  # fmt: skip
 
@@ -59,6 +62,9 @@ def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> 
         s = hf.session(model=SMALL, summariser=summarise)
         for turn in range(TURNS):
             s.user(f"{ASKED[turn % len(ASKED)]} " + "Take your time. " * 55)
+            if turn < TURNS - SPOKEN:
+                s.append(assistant("It is what it is, and I take my time."))
+                continue
             entry = s.speak(model, options={"max_tokens": 30}, system="Answer in one sentence.")
             assert isinstance(entry.body, Message)
             assert entry.body.text.strip()
