@@ -60,7 +60,7 @@ def test_a_script_gets_every_key() -> None:
     assert set(told) == {
         "name", "provider", "window", "input_limit", "output_limit", "tokenizer", "ratio",
         "price_version", "cache_seconds", "cache_minimum", "request_bytes", "most_images",
-        "most_tools", "page_tokens", "prices", "abilities", "assumed", "nearest",
+        "most_tools", "page_tokens", "prices", "tiers", "abilities", "assumed", "nearest",
     }  # fmt: skip
     assert told["prices"][0]["input"] == 5.0
     assert told["prices"][1]["above"] == 272_000

@@ -282,3 +282,29 @@ def test_a_damaged_stream_never_raises(name: str, data: st.DataObject) -> None:
     whole = bytes(damaged)
     half = data.draw(st.integers(0, len(whole)))
     assert read(whole[:half], whole[half:]) == read(whole)
+
+
+@pytest.mark.parametrize(
+    ("told", "tier"),
+    [
+        ({"speed": "fast", "service_tier": "standard"}, "fast"),
+        ({"speed": "standard", "service_tier": "priority"}, "priority"),
+        ({"service_tier": "batch"}, "batch"),
+        ({"speed": "standard", "service_tier": "standard"}, ""),
+        ({}, ""),
+    ],
+)
+def test_how_a_call_was_served_is_read(told: dict[str, str], tier: str) -> None:
+    usage = {"input_tokens": 7, "output_tokens": 3, **told}
+    reply = Anthropic().decode(msgspec.json.encode({"content": [], "usage": usage}))
+    assert reply.usage == Usage(input=7, output=3, tier=tier)
+
+
+def test_an_advisor_is_not_served_as_the_call_is_that_asks_it() -> None:
+    each = [
+        {"type": "message", "input_tokens": 5, "output_tokens": 2},
+        {"type": "advisor_message", "model": "other", "input_tokens": 9, "output_tokens": 1},
+    ]
+    usage = {"input_tokens": 5, "output_tokens": 2, "speed": "fast", "iterations": each}
+    reply = Anthropic().decode(msgspec.json.encode({"content": [], "usage": usage}))
+    assert [one.tier for one in reply.iterations] == ["fast", ""]

@@ -305,3 +305,12 @@ def test_a_request_goes_on_after_a_reply_without_a_violation() -> None:
     reply = CODEC.decode(json.dumps(golden("response.json")).encode())
     request = CODEC.encode(after(reply.message, tools=TOOLS), THINKER, Options())
     assert CODEC.violations(request, THINKER) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "tier"), [("priority", "priority"), ("flex", "flex"), ("default", ""), (None, "")]
+)
+def test_how_a_response_was_served_is_read(told: str | None, tier: str) -> None:
+    usage = {"input_tokens": 7, "output_tokens": 3}
+    response = {"status": "completed", "output": [], "usage": usage, "service_tier": told}
+    assert CODEC.decode(json.dumps(response).encode()).usage.tier == tier

@@ -52,3 +52,23 @@ def test_where_one_price_is_unknown_so_is_the_sum() -> None:
     each = (Iteration(input=100), Iteration(type="advisor_message", model="nobody", input=1))
     assert cost(sum(each, Usage()), MODEL, each, lambda name: UNKNOWN) is None
     assert cost(Usage(input=1), UNKNOWN) is None
+
+
+def test_a_dearer_or_cheaper_way_of_serving_costs_what_its_model_says_of_it() -> None:
+    model = Profile(name="m", prices=(SHORT, LONG), tiers={"fast": 600, "batch": 50})
+    usual = cost(Usage(input=1_000, cache_read=10, output=7), model)
+    assert usual is not None
+    assert cost(Usage(input=1_000, cache_read=10, output=7, tier="fast"), model) == usual * 6
+    assert cost(Usage(input=1_000, cache_read=10, output=7, tier="batch"), model) == usual // 2
+
+
+def test_a_way_of_serving_that_nobody_knows_the_price_of_has_no_known_price() -> None:
+    assert cost(Usage(input=1, tier="scale"), MODEL) is None
+    each = (Iteration(input=100), Iteration(input=1, tier="scale"))
+    assert cost(sum(each, Usage()), MODEL, each) is None
+
+
+def test_half_a_price_is_rounded_once_for_the_whole_call() -> None:
+    odd = Profile(name="m", prices=(Price(input=1_000_001),), tiers={"batch": 50})
+    assert cost(Usage(input=1, tier="batch"), odd) == 1
+    assert cost(Usage(input=3, tier="batch"), odd) == 2

@@ -182,3 +182,17 @@ def test_records_that_a_fork_has_copied_were_paid_for_elsewhere(
     recorded(told, 2, 300, 0, 30)
     bring(hf, told.write(tmp_path / "p"))
     assert usages(hf) == [Usage(input=300, output=30)]
+
+
+def test_calls_are_priced_as_the_thread_s_settings_have_them_served(
+    hf: Holdfast, tmp_path: Path
+) -> None:
+    told = talk()
+    told.uses(1_000, 0, 50)
+    for tier in ("fast", "flex", "default"):
+        told.event("thread_settings_applied", thread_settings={"service_tier": tier})
+        told.uses(1_000, 0, 50)
+    bring(hf, told.write(tmp_path / "p"))
+    usual, fast, flex, again = (call.cost for call in calls_of(hf, only(hf)))
+    assert usual
+    assert (fast, flex, again) == (usual * 2, usual // 2, usual)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from genai_prices import Usage as TheirUsage
 from genai_prices import calc_price
+from msgspec.structs import replace
 
 from holdfast.core.price import cost
 from holdfast.model.reply import Usage
@@ -74,6 +75,29 @@ def test_long_prompts_have_prices_of_their_own() -> None:
     assert small
     assert large
     assert large.input == 5 * small.input
+
+
+@pytest.mark.parametrize("version", ["4-6", "4-7", "4-8", "5"])
+def test_fast_mode_costs_what_the_snapshot_says_where_it_is_a_model_of_its_own(
+    version: str,
+) -> None:
+    used = USES["cached"]
+    apart = KNOWN.profile(f"openrouter/anthropic/claude-opus-{version.replace('-', '.')}-fast")
+    fast = replace(used, tier="fast")
+    assert cost(fast, KNOWN.profile(f"claude-opus-{version}")) == cost(used, apart)
+
+
+def test_a_tier_that_a_model_has_no_price_of_is_unknown() -> None:
+    assert cost(replace(USES["small"], tier="fast"), KNOWN.profile("claude-haiku-4-5")) is None
+    assert cost(replace(USES["small"], tier="priority"), KNOWN.profile("claude-opus-5")) is None
+
+
+def test_openai_s_tiers_are_those_of_its_price_list() -> None:
+    listed = {"gpt-5": 200, "gpt-5.4": 200, "gpt-5.5": 250, "gpt-5-mini": 180}
+    for model, percent in listed.items():
+        profile = KNOWN.profile(model)
+        assert profile.percent("priority") == percent
+        assert profile.percent("flex") == profile.percent("batch") == 50
 
 
 def test_the_snapshot_is_what_the_tool_makes_of_the_installed_package() -> None:

@@ -96,6 +96,7 @@ def as_value(profile: Profile) -> dict[str, Any]:
     return {
         **{name: getattr(profile, name) for name in names},
         "prices": [_dollars(price) for price in profile.prices],
+        "tiers": profile.tiers,
         "abilities": sorted(profile.abilities),
         "assumed": list(profile.assumed),
     }
@@ -171,12 +172,18 @@ def _lines(profile: Profile) -> list[tuple[str, str]]:
         *(("prices", _priced(price)) for price in profile.prices),
         ("", f"dollars for a million tokens, from {profile.price_version}") if profile.prices
         else ("prices", "not known"),
+        *((("tiers", _tiers(profile)),) if profile.tiers else ()),
         ("counts", _counts(profile)),
         ("abilities", ", ".join(sorted(profile.abilities))),
         ("cache", f"{kept}, from {number(profile.cache_minimum)} tokens on"),
         ("request", " · ".join(filter(None, request))),
         ("assumed", ", ".join(profile.assumed) or "nothing"),
     ]  # fmt: skip
+
+
+def _tiers(profile: Profile) -> str:
+    """What other ways of serving cost, in per cent of the usual price."""
+    return " · ".join(f"{tier} {percent} %" for tier, percent in profile.tiers.items())
 
 
 def _priced(price: Price) -> str:

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.model import wire
 from holdfast.model.message import (
@@ -211,6 +212,16 @@ def usage(sent: int, sent_details: Fields, made: int, reasoning: int) -> Usage:
         output=made if reasoning <= made else made + reasoning,
         reasoning=reasoning,
     )
+
+
+USUAL = frozenset({"", "auto", "default", "standard", "on_demand"})
+"""The words for the usual way of serving, which the prices are for."""
+
+
+def served(used: Usage, tier: object) -> Usage:
+    """The usage with how it was served, where that has a price of its own."""
+    word = string(tier)
+    return used if word in USUAL or not used.total else replace(used, tier=word)
 
 
 def complaint(value: object) -> str:

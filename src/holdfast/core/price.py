@@ -3,6 +3,8 @@
 Rule 1: where a call took several samplings, each is paid at the price of its own prompt's size and
         of its own model; their sum would fall into a dearer tier than any of them did.
 Rule 2: fractions are rounded once, for the whole call.
+Rule 3: a way of serving that costs more or less (fast, priority, flex, batch) is priced by what its
+        model's profile says of it; where that says nothing, the cost is unknown.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from holdfast.model.profile import Profile
 from holdfast.model.reply import Iteration, Usage
 
 MILLION = 1_000_000
+
+PERCENT = 100
+"""Tiers are told in per cent."""
 
 
 def cost(
@@ -31,22 +36,24 @@ def cost(
         if exact is None:
             return None
         whole += exact
-    return (whole + MILLION // 2) // MILLION
+    return (whole + MILLION * PERCENT // 2) // (MILLION * PERCENT)
 
 
 def _exact(usage: Usage, profile: Profile) -> int | None:
-    price = profile.price(usage.prompt)
-    if price is None:
+    """Exactly, in hundredths of a millionth of what is kept."""
+    price, percent = profile.price(usage.prompt), profile.percent(usage.tier)
+    if price is None or percent is None:
         return None
     short = usage.cache_write - usage.cache_write_long
     long_price = price.cache_write_long or price.cache_write
-    return (
+    usual = (
         usage.input * price.input
         + usage.output * price.output
         + usage.cache_read * price.cache_read
         + short * price.cache_write
         + usage.cache_write_long * long_price
     )
+    return usual * percent
 
 
 def dollars(nano: int | None) -> float:

@@ -76,6 +76,9 @@ class Profile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a page of a document takes at most, as a rule."""
     prices: tuple[Price, ...] = ()
     """By prompt size, smallest first; empty where no price is known."""
+    tiers: dict[str, int] = {}
+    """What other ways of serving cost, in per cent of these prices: `fast = 200` is twice as much.
+    A tier that is not named here has no known price."""
     price_version: str = ""
     abilities: frozenset[Ability] = frozenset()
     cache_seconds: int = 300
@@ -97,3 +100,7 @@ class Profile(Struct, frozen=True, omit_defaults=True, kw_only=True):
         """The price that holds for a prompt of this size."""
         fitting = [price for price in self.prices if prompt > price.above or not price.above]
         return fitting[-1] if fitting else None
+
+    def percent(self, tier: str) -> int | None:
+        """What a tier costs in per cent of the usual price; None where nobody has told it."""
+        return self.tiers.get(tier) if tier else 100

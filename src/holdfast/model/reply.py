@@ -32,6 +32,9 @@ class Usage(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Of which reasoning; already in `output`."""
     cache_write_long: int = 0
     """Of which written for an hour; already in `cache_write`."""
+    tier: str = ""
+    """How it was served, where that has a price of its own: `fast`, `priority`, `flex`, `batch`;
+    empty for the usual way."""
 
     @property
     def prompt(self) -> int:
@@ -51,6 +54,7 @@ class Usage(Struct, frozen=True, omit_defaults=True, kw_only=True):
             output=self.output + other.output,
             reasoning=self.reasoning + other.reasoning,
             cache_write_long=self.cache_write_long + other.cache_write_long,
+            tier=self.tier if self.tier == other.tier else "",
         )
 
 

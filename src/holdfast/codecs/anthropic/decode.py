@@ -30,6 +30,9 @@ STOPS: dict[str, Stop] = {
     "compaction": "compaction",
 }
 
+USUAL = ("", "standard")
+"""The words for the usual way of serving, which the prices are for."""
+
 OWN = ("", "message", "fallback_message")
 """The iterations that `usage` at the top sums up."""
 
@@ -115,21 +118,31 @@ def used(usage: dict[str, Any]) -> tuple[Usage, tuple[Iteration, ...]]:
 
     The top tells of the model's own iterations only: neither of compactions nor of an advisor.
     """
-    top = _usage(usage)
-    each = [_iteration(one) for one in objects(usage.get("iterations"))]
+    top, tier = _usage(usage), tier_of(usage)
+    each = [_iteration(one, tier) for one in objects(usage.get("iterations"))]
     own = [one for one in each if one.type in OWN]
     if each and sum(one.output for one in own) < top.output:  # told too early: the top is newer
-        newer = Iteration(**asdict(top), type="message")
+        newer = Iteration(**asdict(replace(top, tier=tier)), type="message")
         each = [*(one for one in each if one.type not in OWN), newer]
-    total = sum(each, Usage()) if each else top
+    total = replace(sum(each, Usage()) if each else top, tier=tier)
     details = usage.get("output_tokens_details")
     thought = _count(cast(dict[str, Any], details), "thinking_tokens") if details else 0
     return replace(total, reasoning=min(thought, total.output)), tuple(each)
 
 
-def _iteration(told: dict[str, Any]) -> Iteration:
+def tier_of(usage: dict[str, Any]) -> str:
+    """How a call was served; empty for the usual way, and where nothing was used."""
+    if not any(_count(usage, name) for name in usage):
+        return ""
+    told = (_text(usage.get("speed")), _text(usage.get("service_tier")))
+    return next((word for word in told if word not in USUAL), "")
+
+
+def _iteration(told: dict[str, Any], tier: str) -> Iteration:
+    """One sampling; the model's own were served as the whole call was."""
     type, model = _text(told.get("type")), _text(told.get("model"))
-    return Iteration(**asdict(_usage(told)), type=type, model=model)
+    own = replace(_usage(told), tier=tier if type in OWN and not model else "")
+    return Iteration(**asdict(own), type=type, model=model)
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

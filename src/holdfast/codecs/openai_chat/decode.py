@@ -19,6 +19,7 @@ from holdfast.codecs.openai_shared import (
     objects,
     read,
     sealed,
+    served,
     string,
     usage,
     without,
@@ -63,7 +64,7 @@ def told(
     return Reply(
         message=made,
         stop="error" if error else stop(finish, made, string(message.get("refusal"))),
-        usage=counted(fields(response.get("usage"))),
+        usage=served(counted(fields(response.get("usage"))), response.get("service_tier")),
         model=string(response.get("model")),
         provider=provider,
         request=string(response.get("id")),

@@ -85,7 +85,7 @@ class ChatDecoder:
             yield from self._chunk(chunk)
 
     def _chunk(self, chunk: Fields) -> Iterator[Delta]:
-        for name in ("id", "model", "usage"):
+        for name in ("id", "model", "usage", "service_tier"):
             if chunk.get(name):
                 self._response[name] = chunk[name]
         for choice in objects(chunk.get("choices")):

@@ -18,6 +18,7 @@ from holdfast.codecs.openai_shared import (
     objects,
     read,
     sealed,
+    served,
     string,
     usage,
     without,
@@ -48,7 +49,7 @@ def told(response: Fields, said: Iterable[Part], provider: str, error: str = "")
     return Reply(
         message=message,
         stop="error" if failure else stop(response, message),
-        usage=counted(fields(response.get("usage"))),
+        usage=served(counted(fields(response.get("usage"))), response.get("service_tier")),
         model=string(response.get("model")),
         provider=provider,
         request=string(response.get("id")),

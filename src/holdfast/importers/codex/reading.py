@@ -137,6 +137,8 @@ class Reading:
                 self._task, self._talk.spoke = True, False
         elif kind == "token_count":
             yield from self._used(one)
+        elif kind == "thread_settings_applied":
+            self._meter.settled(table(one.payload.get("thread_settings")))
         elif kind == "thread_rolled_back":
             yield from self._talk.roll_back(count(one.payload.get("num_turns")), one.time)
         elif kind == "thread_name_updated" and one.text("thread_name"):

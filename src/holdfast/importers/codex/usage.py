@@ -25,6 +25,9 @@ BUCKETS = (
     "output_tokens",
     "reasoning_output_tokens",
 )
+USUAL = ("", "auto", "default", "standard")
+"""The words for the usual way of serving."""
+
 COPIED = 2_000
 """Within so many ms of its beginning, a fork's file holds what was copied."""
 
@@ -40,6 +43,13 @@ class Meter:
         """How many tokens the newest call has processed: how full the window is."""
         self.window = 0
         """How many tokens the window holds."""
+        self._tier = ""
+
+    def settled(self, settings: dict[str, Any]) -> None:
+        """How calls are served from here on, where the settings of a thread say so."""
+        if "service_tier" in settings:
+            tier = text(settings.get("service_tier"))
+            self._tier = "" if tier in USUAL else tier
 
     def told(
         self, payload: dict[str, Any], time: int, copied: int, provider: str, model: str
@@ -56,7 +66,7 @@ class Meter:
         if used is None or not any(used) or (copied and time - copied < COPIED):
             return None
         return Called(
-            usage=_usage(used),
+            usage=_usage(used, self._tier),
             request=_request(time, model, total or last),
             started=time,
             ended=time,
@@ -73,7 +83,7 @@ class Meter:
         if not any(used) or (copied and time - copied < COPIED):
             return None
         return Called(
-            usage=_usage(used),
+            usage=_usage(used, self._tier),
             request=text(payload.get("response_id")),
             started=time,
             ended=time,
@@ -97,7 +107,7 @@ def _buckets(told: dict[str, Any]) -> tuple[int, ...]:
     return tuple(count(told.get(name)) for name in BUCKETS)
 
 
-def _usage(used: tuple[int, ...]) -> Usage:
+def _usage(used: tuple[int, ...], tier: str) -> Usage:
     """Four disjoint buckets: what was read includes what the cache held."""
     read, cached, written, output, reasoning = used
     return Usage(
@@ -106,6 +116,7 @@ def _usage(used: tuple[int, ...]) -> Usage:
         cache_write=written,
         output=output,
         reasoning=reasoning,
+        tier=tier,
     )
 
 
