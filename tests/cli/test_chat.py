@@ -122,7 +122,7 @@ def test_what_can_be_typed_with_a_slash(begin: Begin, tmp_path: Path) -> None:
         "/context": "% of the window of 1,000,000",
         "/pin never touch vendor": "pinned: it is in every window",
         "/pin": "never touch vendor",
-        "/compact the words": "of what the ledger knows",
+        "/compact the words": "in sight",
         "/recall #1": "question 0 word",
         "/undo": "undone; what was hidden is visible again",
         "/cost": "tokens in",

@@ -7,6 +7,7 @@ import pytest
 
 import holdfast
 from holdfast import ToolCall, ToolResult
+from holdfast.cli.planning import in_sight
 from holdfast.engine.blocking import BlockingSession
 from holdfast.model.log import Clear, PartRef, Pin
 from holdfast.model.message import assistant, tool
@@ -39,9 +40,32 @@ def head(id: str) -> int:
         return hf.session(id).info.head
 
 
-def test_a_preview_shows_all_and_changes_nothing(worked: str) -> None:
+def test_a_preview_begins_with_a_verdict_and_changes_nothing(worked: str) -> None:
     before = head(worked)
-    shown = run("compact", worked, "--preview").stdout
+    lines = run("compact", worked, "--preview").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["verdict", "why", "does", "ledger", "Nothing"]
+    shown = " ".join(" ".join(lines).split())
+    for words in (
+        "pay: saves $", "costs $", " → ", "of the window of 1,000,000", "it was asked for",
+        "a summary for ", "written without a model", "stay word for word", "facts in sight",
+        "--details shows the summary and every number",
+    ):  # fmt: skip
+        assert words in shown, words
+    assert head(worked) == before
+
+
+def test_what_a_summary_does_not_name_is_one_recall_away() -> None:
+    counts = {"retained": 9, "recoverable": 3, "missing": 2, "changed": 0}
+    told = in_sight(counts, "/recall #N")
+    assert told == (
+        "9 facts in sight, 5 one recall away (2 of them not named in the summary: `/recall #N`)"
+    )
+    assert in_sight({**counts, "recoverable": 0, "missing": 0}, "") == "9 facts in sight"
+
+
+def test_the_details_show_all_and_change_nothing(worked: str) -> None:
+    before = head(worked)
+    shown = run("compact", worked, "--preview", "--details").stdout
     for words in (
         "Summary", "step summarise, by the policy holdfast; written without a model",
         "kept", "summarised", "window", "price saves $", "costs $", "ledger", "retained",
@@ -67,9 +91,8 @@ def test_a_preview_as_a_value_has_the_numbers(worked: str) -> None:
 
 
 def test_a_stretch_is_compacted_and_what_is_around_it_kept(worked: str) -> None:
-    shown = " ".join(
-        run("compact", worked, "--since", "5", "--upto", "24", "--preview").stdout.split()
-    )
+    stretch = ("--since", "5", "--upto", "24")
+    shown = " ".join(run("compact", worked, *stretch, "--preview", "--details").stdout.split())
     assert "of 5–24" in shown
     assert "messages: 1–4, 25–40" in shown
 
@@ -77,7 +100,10 @@ def test_a_stretch_is_compacted_and_what_is_around_it_kept(worked: str) -> None:
 def test_where_nobody_can_be_asked_it_is_applied_and_says_how_to_undo(worked: str) -> None:
     done = run("compact", worked)
     assert done.exit_code == 0
-    assert "Compacted, as entry 41; `holdfast undo" in done.stdout
+    told = done.stdout.splitlines()[-1]
+    assert told.startswith("Compacted, as entry 41: a summary stands for entries 2–")
+    for words in ("since it was asked for", "made without a model", " → ", "`holdfast undo "):
+        assert words in told
     assert "#41 Summary · summarise" in run("show", worked).stdout
 
 
@@ -92,7 +118,7 @@ def test_a_person_is_asked_and_may_say_no(worked: str) -> None:
 
 
 def test_a_terminal_shows_it_within_its_width(worked: str) -> None:
-    shown = terminal("compact", worked, "--preview")
+    shown = terminal("compact", worked, "--preview", "--details")
     assert max(map(len, shown.splitlines())) <= 80
     assert "summarised" in shown
 
@@ -252,7 +278,7 @@ def test_a_model_writes_it_where_it_is_asked_to(worked: str, tmp_path: Path) -> 
     text = "<summary>The user wants each part looked at; those looked at so far are fine.</summary>"
     done, asked = asking(worked, text, "--focus", "the names")
     assert done.returncode == 0, done.stderr
-    assert "written by claude-sonnet-4-6 in 1 call, $" in done.stdout
+    assert "written by claude-sonnet-4-6 for $" in done.stdout
     assert "quoted first" not in done.stdout
     assert "the names\\n\\nKeep the ports." in str(asked[0].body)
     assert "those looked at so far are fine" in run("show", worked).stdout
@@ -279,7 +305,8 @@ def test_hostile_words_do_not_act_on_a_terminal(tmp_path: Path) -> None:
         session.user("\x1b]0;owned\x07 do it")
         session.append(assistant("\x1b]0;owned\x07 is done, and src/owned.py is changed."))
         id = spoken(session)
-    for words in (("compact", id, "--preview"), ("ledger", id), ("recall", id, "1", "--all")):
+    whole = ("compact", id, "--preview", "--details")
+    for words in (whole, ("ledger", id), ("recall", id, "1", "--all")):
         assert "\x1b" not in run(*words).stdout
         assert "owned" in run(*words).stdout
 
@@ -288,8 +315,8 @@ def test_context_and_show_say_what_a_compaction_was_made_by(worked: str) -> None
     run("compact", worked)
     shown = " ".join(run("context", worked).stdout.split())
     assert "summarise · manual · " in shown
-    assert "policy holdfast · without a model · " in shown
-    assert " tokens · asked for" in shown
+    assert "policy holdfast · made without a model · " in shown
+    assert " · it was asked for" in shown
     assert f"`holdfast undo {worked} 41` takes it back" in shown
     (told,) = values("context", worked)
     (marker,) = told["markers"]
@@ -298,6 +325,7 @@ def test_context_and_show_say_what_a_compaction_was_made_by(worked: str) -> None
     )  # fmt: skip
     assert marker["undo"] == f"holdfast undo {worked} 41"
     assert marker["tokens_after"] < marker["tokens_before"]
+    assert marker["prompt_after"] == told["tokens"] < marker["prompt_before"]
     shown = run("show", worked, "--all").stdout
     assert "#41 Summary · summarise · covers 1–" in shown
     assert f"holdfast undo {worked} 41" in shown

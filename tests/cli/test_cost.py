@@ -64,7 +64,7 @@ def test_sums_by_model_within_a_session_and_by_day(tmp_path: Path) -> None:
         "nobody-knows-it",
     ]
     assert one["unpriced_calls"] == one["models"][2]["unpriced_calls"] == 1
-    assert round(sum(model["cost_usd"] for model in one["models"]), 9) == one["cost_usd"]
+    assert round(sum(model["cost_usd"] or 0 for model in one["models"]), 9) == one["cost_usd"]
     shown = run(*cost, "--by", "session", "--models").stdout.splitlines()
     assert [line.split()[0] for line in shown[2:6]] == [
         "claude-sonnet-4-6",

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.model.message import ToolCall, assistant
+from holdfast.model.log import Clear, PartRef
+from holdfast.model.message import Message, ToolCall, ToolResult, assistant
 from tests.cli.running import run, values
 
 FORMATS = ("portable", "markdown", "html", "claude-code", "codex", "anthropic",
@@ -137,3 +138,37 @@ def test_a_directory_that_is_not_here_is_told_and_not_gone_to(tmp_path: Path) ->
     assert f"the session's directory {away} is not here" in done.stderr
     told = json.loads(run(*words, "--json", CODEX_HOME=str(tmp_path / "home")).stdout)
     assert told["command"].startswith("codex resume ")
+    assert (told["directory"], told["there"]) == (str(away), False)
+    assert "--directory DIR" in done.stderr
+
+
+def test_a_session_is_laid_for_the_directory_that_is_named(store: str, tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other work"
+    words = ("handoff", "last", "--to", "claude-code", "--store", store, "--directory", str(other))
+    refused = run(*words, CLAUDE_CONFIG_DIR=str(home))
+    assert refused.exit_code != 0
+    assert f"there is no directory {other}" in refused.stderr
+    assert not home.exists()
+    other.mkdir()
+    done = run(*words, CLAUDE_CONFIG_DIR=str(home))
+    assert done.stdout.startswith(f"cd '{other}' && claude --resume ")
+    (file,) = home.rglob("*.jsonl")
+    assert file.parent.name.endswith("other-work")
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {one["cwd"] for one in records if "cwd" in one} == {str(other)}
+
+
+def test_what_was_cleared_is_handed_to_a_reader_as_its_handle(tmp_path: Path) -> None:
+    store = str(tmp_path / "log.db")
+    with holdfast.open(store) as hf:
+        session = hf.session(model="gpt-5.1")
+        session.user("Look at the roof.")
+        session.append(Message("assistant", (ToolCall("c1", "read", '{"path": "roof.txt"}'),)))
+        result = session.append(Message("tool", (ToolResult("c1", "SHINGLES " * 200),)))
+        session.append(holdfast.assistant("It leaks."))
+        session.append(Clear(parts=(PartRef(result.seq, 0),)))
+    text = run("handoff", "last", "--to", "markdown", "--store", store).stdout
+    assert "SHINGLES" not in text
+    assert f"recall prt_{result.id}.0" in text
+    assert "It leaks." in text
+    assert "1 cleared output, of which the handles are here" in text

@@ -36,7 +36,7 @@ def test_the_window_has_the_summary_and_what_it_leaves(worked: str) -> None:
     assert shown.index("what was before") < shown.index("first answer")
     assert "the output" not in shown
     assert "cleared · recall prt_" in shown
-    assert "window: 3 messages · 1 summary · about" in shown
+    assert "window: 3 messages · 1 summary\nwould be sent: " in shown
     assert f"holdfast show {worked} --all" in shown
 
 

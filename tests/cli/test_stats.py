@@ -41,7 +41,7 @@ def filled(path: Path) -> None:
             call = Call(id=f"call{n}", session=s.id, started=1_000, model="claude-sonnet-4-6",
                         usage=used, cost=2_000_000, outcome="done")  # fmt: skip
             drive(hf.engine.store.calls.record(call))
-        s.append(Summary(covers=(Span(1, 6),), text="Read.", tokens_before=50_000))
+        s.append(Summary(covers=(Span(1, 6),), text="Read.", prompt_before=50_000))
         s.user("Go on.")
 
 

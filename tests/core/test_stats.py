@@ -79,7 +79,7 @@ def test_at_a_compaction_only_what_stands_fills_the_window() -> None:
     cleared = (PartRef(6, 0),)
     told.add(Clear(parts=cleared))
     then = Folded(visible=(Span(4, OPEN),), kept=(2,), summaries=(at,), cleared=cleared)
-    told.add(Summary(covers=(Span(1, 7),), text="shorter", folded=then, tokens_before=900,
+    told.add(Summary(covers=(Span(1, 7),), text="shorter", folded=then, prompt_before=900,
                      trigger="manual"))  # fmt: skip
     told.add(user("behind it"), 5_000)
     (found,) = told.stats().values()
@@ -118,9 +118,9 @@ def test_the_same_part_of_a_file_is_read_again() -> None:
 def test_each_model_has_its_own() -> None:
     told = Told()
     told.add(assistant("one"), 10, model="other")
-    told.add(Summary(covers=(Span(1, 1),), text=".", tokens_before=250))
+    told.add(Summary(covers=(Span(1, 1),), text=".", prompt_before=250))
     told.add(assistant("two"), 10, model=MODEL)
-    told.add(Summary(covers=(Span(1, 3),), text=".", tokens_before=250))
+    told.add(Summary(covers=(Span(1, 3),), text=".", prompt_before=250))
     shares = {name: [c.share for c in one.compactions] for name, one in told.stats().items()}
     assert shares == {"other": [0.5], MODEL: [0.25]}
 
@@ -153,7 +153,7 @@ def test_sums_of_calls() -> None:
 def _window(model: str, before: int, window: int = 0, largest: int = 0, agent: str = "") -> int:
     told = Told(largest=largest, agent=agent)
     told.add(assistant("said"), 5, model=model)
-    told.add(Summary(covers=EVERYTHING, text="s", tokens_before=before, window=window))
+    told.add(Summary(covers=EVERYTHING, text="s", prompt_before=before, window=window))
     (compaction,) = told.stats()[model].compactions
     return compaction.window
 

@@ -59,7 +59,8 @@ def test_a_call_that_reported_nothing_is_shown_as_it_was_estimated(hf: Holdfast)
     s.reply({**REPLY, "usage": {}})
     told = s.explain()
     assert told.count == made.count
-    assert s.snapshot().used_tokens == made.tokens
+    assert s.snapshot().used_tokens == s.explain_now().tokens > made.tokens
+    assert s.snapshot().sent_tokens == 0
     assert s.snapshot().last_call_usage is not None
 
 

@@ -214,7 +214,8 @@ def test_a_fork_can_explain_what_was_said_before_it(hf: Holdfast) -> None:
     other.user("go on")
     told = other.explain(reply.id)
     assert told.matches is True
-    assert other.snapshot().used_tokens == 50
+    assert other.snapshot().used_tokens == other.explain_now().tokens
+    assert other.snapshot().sent_tokens == 50
     assert next(line.section for line in other.explain_now().lines) == "system"
     assert "no reply" in other.explain("1").note
 
@@ -243,7 +244,9 @@ def test_a_snapshot_is_of_the_last_call_and_of_the_whole_session(hf: Holdfast) -
         s.reply({**REPLY, "id": f"msg_{turn}"})
     told = s.snapshot()
     assert told.context_window_size == 200_000
-    assert (told.used_tokens, told.remaining_tokens) == (50, 199_950)
+    used = s.explain_now().tokens
+    assert (told.used_tokens, told.remaining_tokens) == (used, 200_000 - used)
+    assert told.sent_tokens == 50
     assert told.used_percentage == 0.0
     assert (told.total_input_tokens, told.total_output_tokens) == (100, 6)
     assert told.last_call_usage is not None

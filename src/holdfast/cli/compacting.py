@@ -15,6 +15,7 @@ from holdfast.cli.options import Asked, common, find, session_argument
 if TYPE_CHECKING:
     from holdfast.cli.planning import Shown
     from holdfast.engine.doors import BlockingSession, Holdfast
+    from holdfast.model.log import Entry
     from holdfast.model.plan import Plan
 
 
@@ -39,13 +40,14 @@ if TYPE_CHECKING:
     help="For the window of this model.",
 )
 @click.option("--ask", is_flag=True, help="Have that model, or the session's, write the summary.")
-@click.option("--preview", is_flag=True, help="Show all of it; nothing is changed.")
+@click.option("--preview", is_flag=True, help="Say what it would do; nothing is changed.")
+@click.option("--details", is_flag=True, help="Show all of it: the summary, and every number.")
 @click.option("--edit", is_flag=True, help="Edit the summary first, in $VISUAL or $EDITOR.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def compact(
     asked: Asked, session: str, policy: str, focus: str, since: str, upto: str, model: str,
-    ask: bool, preview: bool, edit: bool, yes: bool,
+    ask: bool, preview: bool, details: bool, edit: bool, yes: bool,
 ) -> int:  # fmt: skip
     """Let a summary stand for what was said so far.
 
@@ -63,12 +65,12 @@ def compact(
             return 1
         shown = seen(hf, opened, plan, model=model, focus=focus)
         if not asked.json:
-            _tell(shown, preview=preview)
+            _tell(shown, details=details)
         if not preview and not yes and not _agreed():
             click.echo("Nothing was changed.", err=True)
             return 1
-        marker = None if preview else opened.apply(plan).seq
-        _tell_next(asked, hf, shown, opened.id, marker)
+        marker = None if preview else opened.apply(plan)
+        _tell_next(asked, hf, shown, opened.id, marker, details=details)
     return 0
 
 
@@ -119,6 +121,7 @@ def seen(
         outlook=drive(outlook(session.store.log, session.view(), plan, now.lines)),
         window=now.tokens,
         room=now.room,
+        holds=now.window,
         priced=profile.price(now.tokens) is not None,
         asked=focus,
         written=written_down(session.info.directory),
@@ -150,12 +153,14 @@ def _edited(session: BlockingSession, plan: Plan) -> bool:
     return True
 
 
-def _tell(shown: Shown, *, preview: bool) -> None:
-    from holdfast.cli.planning import draw, draw_text
+def _tell(shown: Shown, *, details: bool) -> None:
+    from holdfast.cli.planning import draw, draw_text, rows, verdict
 
-    if preview:
-        draw_text(shown.plan)
-    draw(shown, whole=preview)
+    if not details:
+        draw(verdict(shown))
+        return
+    draw_text(shown.plan)
+    draw(rows(shown, whole=True))
 
 
 def _agreed() -> bool:
@@ -174,16 +179,23 @@ def _as_given() -> str:
     return "".join(f" {one}" for one in [*told, *(["--ask"] if given.get("ask") else [])])
 
 
-def _tell_next(asked: Asked, hf: Holdfast, shown: Shown, session: str, marker: int | None) -> None:
-    """What was done: as a value, or how to take it back."""
+def _tell_next(
+    asked: Asked, hf: Holdfast, shown: Shown, session: str, marker: Entry | None, *, details: bool
+) -> None:
+    """What was done: as a value, or in a line with how to take it back."""
+    from holdfast.cli.compactions import line
     from holdfast.cli.listing import shortened
     from holdfast.cli.planning import as_value
     from holdfast.cli.terminal import emit, say
+    from holdfast.model.log import Clear, Summary
 
     name = shortened(hf, [session])[session]
     if asked.json:
-        emit(as_value(shown, session, marker))
+        emit(as_value(shown, session, marker and marker.seq))
     elif marker is None:
-        say(f"Nothing was changed; `holdfast compact {name}{_as_given()}` does it.")
+        more = "" if details else "; --details shows the summary and every number"
+        say(f"Nothing was changed; `holdfast compact {name}{_as_given()}` does it{more}.")
     else:
-        say(f"Compacted, as entry {marker}; `holdfast undo {name}` takes it back.")
+        assert isinstance(marker.body, Summary | Clear)
+        undo, opening = f"`holdfast undo {name}`", f"Compacted, as entry {marker.seq}"
+        say(f"{line(marker.body, undo=undo, window=shown.holds, opening=opening)}.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast.cli import completing
+from holdfast.cli.fullness import of_window, remarks
 from holdfast.cli.options import Asked, common, find, session_or_last
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from holdfast.engine.doors import BlockingSession
     from holdfast.engine.explaining import Explained
     from holdfast.model.log import Entry
-    from holdfast.model.window import Count
 
 COLOURS = (
     "blue", "magenta", "cyan", "green", "yellow", "red", "bright_blue", "bright_magenta",
@@ -113,8 +114,13 @@ def as_value(told: Explained) -> dict[str, Any]:
         "tokens": told.tokens,
         "tier": told.count.tier,
         "error": told.count.error,
-        "room": told.room,
-        "over": max(0, told.tokens - told.room),
+        "window": told.window or None,
+        "window_from": told.source if told.window else "unknown",
+        "room": told.room or None,
+        "sent": told.sent or None,
+        "program": told.program,
+        "unrecorded": told.beside,
+        "over": max(0, told.tokens - told.room) if told.window else 0,
         "call": told.call.id if told.call else None,
         "note": told.note,
         "matches": told.matches,
@@ -155,30 +161,32 @@ def draw(told: Explained, *, blocks: bool = False, made: Mapping[int, Entry] | N
     from holdfast.cli.terminal import console, neutral, one_line
 
     screen = console()
-    share = told.tokens / told.room if told.room else 0.0
-    full = f"  {told.tokens:,} of {told.room:,} tokens ({share:.0%})"
-    known = (f" · {_known(told.count)}", "dim")
+    full = f"  {of_window(told.tokens, told.window)}"
+    known = (f" · {_known(told)}", "dim")
     screen.print(Text.assemble((one_line(told.model), "bold"), full, known))
     screen.print(bar(told, screen.width))
     screen.print(block_table(told) if blocks else section_table(told))
-    for indent, line in (*_absent(told, made or {}), *((0, note) for note in _notes(told))):
+    noted = ((0, line) for note in _notes(told) for line in wrap(note, 80))
+    for indent, line in (*_absent(told, made or {}), *noted):
         if screen.is_terminal:
             screen.print(Padding(Text(neutral(line), "dim"), (0, 0, 0, indent)))
         else:
             screen.print(" " * indent + neutral(line), soft_wrap=True)
 
 
-def _known(count: Count) -> str:
+def _known(told: Explained) -> str:
     """How a number is known, and by how much it may be off."""
+    count = told.count
     off = f", ± {count.error:,}" if count.error else ""
-    return f"{SOURCES[count.tier]}{off}"
+    anchored = told.program and told.sent
+    return f"{f'as {told.program} recorded' if anchored else SOURCES[count.tier]}{off}"
 
 
 def bar(told: Explained, width: int) -> Any:
     """The sections side by side, each as wide as its share; what is free is dotted."""
     from rich.text import Text
 
-    whole = max(told.room, told.tokens, 1)
+    whole = max(told.window, told.tokens, 1)
     picture = Text()
     for index, (_, tokens) in enumerate(sections(told.lines).items()):
         columns = max(1, round(tokens / whole * (width - 1)))
@@ -203,8 +211,12 @@ def section_table(told: Explained) -> Any:
         mark = Text(MARKS[index % len(MARKS)], style=COLOURS[index % len(COLOURS)])
         share = f"{tokens / max(told.tokens, 1):.1%}"
         table.add_row(mark, name, f"{tokens:,}", share, f"{many:,}")
+    if not told.window:
+        return table
     free = max(0, told.room - told.tokens)
     table.add_row(Text("·", style="dim"), "free", f"{free:,}", "", "")
+    if (reply := told.window - max(told.room, told.tokens)) > 0:
+        table.add_row("", "kept for the reply", f"{reply:,}", "", "")
     return table
 
 
@@ -231,7 +243,7 @@ def block_table(told: Explained) -> Any:
 def _notes(told: Explained) -> list[str]:
     from holdfast.engine.explaining import UNKNOWN
 
-    notes = [told.note] if told.note else []
+    notes = [told.note, *remarks(told)] if told.note else [*remarks(told)]
     if told.model == UNKNOWN:
         notes.append(NO_MODEL)
     if told.matches is not None:
@@ -239,7 +251,7 @@ def _notes(told: Explained) -> list[str]:
         notes.append(f"The request rebuilt from the log {same} the one that was sent.")
     if told.difference:
         notes.append(_parted(told.difference))
-    if told.tokens > told.room:
+    if told.window and told.tokens > told.room:
         over = f"about {told.tokens - told.room:,} tokens over"
         notes.append(f"It is {over}: something leaves before the next window is made.")
     return notes

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.cost import spent_in_words
 from holdfast.cli.frame import words_of
+from holdfast.cli.fullness import percent
 from holdfast.cli.opening import how_to_go_on, in_advance, in_words
 from holdfast.cli.opening import loaded as brought
 from holdfast.cli.terminal import fitted, neutral
@@ -279,11 +281,13 @@ class Conversation:
     def status(self) -> str:
         """Our own: model, how much of its window is taken, cost; limits when little is left."""
         if not self._used:
-            self._limits = self.agent.session.snapshot().limits
+            shot = self.agent.session.snapshot()
+            self._limits = shot.limits
             taken, window = self.taken()
-            full = round(min(taken / max(window, 1), 1.0) * GAUGE)
+            full = round(min(taken / window, 1.0) * GAUGE) if window else 0
             self._gauge = f"{'█' * full}{'░' * (GAUGE - full)} "
-            self._used = f"{of_window(taken, window)} · ${self.agent.session.cost:.4f}"
+            spent = spent_in_words(shot)
+            self._used = f"{of_window(taken, window)} · {spent}"
         low = self._low()  # it takes the place of the gauge: both are too much for 80 columns
         told = f"{low} · {self._used}" if low else f"{self._gauge}{self._used}"
         return fitted(f" {self.whom.model} · {told}", self.screen.console.width)
@@ -296,11 +300,14 @@ class Conversation:
     def taken(self) -> tuple[int, int]:
         """How many tokens would be sent now, and how many the model holds."""
         session = self.agent.session
-        begun = session.info.head  # nothing is worked out for a session that has not begun
-        tokens = session.explain_now(self.whom.model).tokens if begun else 0
-        return tokens, session.catalogue.profile(self.whom.model).window
+        if not session.info.head:  # nothing is worked out for a session that has not begun
+            return 0, session.catalogue.profile(self.whom.model).window
+        told = session.explain_now(self.whom.model)
+        return told.tokens, told.window
 
 
 def of_window(tokens: int, window: int) -> str:
-    """How much of a window some tokens take, said the same way everywhere."""
-    return f"{tokens / max(window, 1):.0%} of the window of {window:,}"
+    """How much of a window some tokens take, where there is little place."""
+    if not window:
+        return f"{tokens:,} tokens of a window of unknown size"
+    return f"{percent(tokens, window)} of the window of {window:,}"

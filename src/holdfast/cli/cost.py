@@ -94,14 +94,34 @@ def worked(shot: BudgetSnapshot) -> str:
     times = (shot.api_duration_ms, shot.session_duration_ms)
     api, active = (str(timedelta(seconds=ms // 1_000)) for ms in times)
     lines = f"{many(shot.lines_added, 'line')} added, {shot.lines_removed:,} removed"
-    took = f"models took {api} of " if shot.api_duration_ms else ""
-    return f"{lines} · {took}{active} active"
+    if not shot.api_duration_ms:
+        return f"{lines} · {active} active"
+    if shot.api_duration_ms > shot.session_duration_ms:  # at the same time, or beside the turns
+        return f"{lines} · {active} active · calls of models took {api} together"
+    return f"{lines} · models took {api} of {active} active"
+
+
+def money_of(cost: int, unpriced: int, calls: int) -> str:
+    """What some calls cost, and of how many no price is known; unknown where of none it is."""
+    if unpriced and unpriced >= calls:
+        return "cost unknown"
+    more = f" and {many(unpriced, 'call')} of unknown price" if unpriced else ""
+    return f"${cost / 1e9:.4f}{more}"
+
+
+def spent_in_words(shot: BudgetSnapshot) -> str:
+    """What a session has cost; unknown where no price is known of any of its calls."""
+    if shot.unpriced_calls and not shot.session_cost_usd:
+        return "cost unknown"
+    more = " and calls of unknown price" if shot.unpriced_calls else ""
+    return f"${shot.session_cost_usd:.4f}{more}"
 
 
 def _value(one: Costs, by: str) -> dict[str, Any]:
     usage = one.usage
     told = {
-        by: one.name, "calls": one.calls, "failed": one.failed, "cost_usd": one.cost / 1e9,
+        by: one.name, "calls": one.calls, "failed": one.failed,
+        "cost_usd": one.cost / 1e9 if one.cost or not one.unpriced else None,
         "unpriced_calls": one.unpriced, "input_tokens": usage.input,
         "cache_read_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write,
         "output_tokens": usage.output, "api_ms": one.milliseconds,
@@ -162,6 +182,8 @@ def _row(table: Table, one: Costs, *more: str, within: str = "", style: str = ""
     tokens = rounded if is_narrow() else number
     used = (one.usage.input, one.usage.cache_read, one.usage.cache_write, one.usage.output)
     price = f"{one.cost / 1e9:.4f}" + ("*" if one.unpriced else "")
+    if one.unpriced and one.unpriced >= one.calls:
+        price = "unknown*"
     named = within + short(one.name, NAME - len(within))
     table.add_row(named, number(one.calls), *map(tokens, used), price, *more, style=style)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from holdfast.cli import compactions
 from holdfast.cli.values import dollars
-from holdfast.cli.wording import lasting, many, money, number, size
+from holdfast.cli.wording import lasting, many, money, size
 from holdfast.core.toolcalls import ToolState
 from holdfast.model import log, message
 from holdfast.model.log import Entry, Handle, Marker
@@ -159,15 +160,12 @@ _PARTS: dict[type, Callable[[Any, States], Iterator[Piece]]] = {
 
 def details(body: log.Summary | log.Clear) -> str:
     """What a compaction was made by, for how much, and why, in a line."""
-    summary = isinstance(body, log.Summary)
-    writer = "" if not summary or body.step == "shed" else "without a model"
     facts = (
-        _kept(body) if summary else "",
+        _kept(body) if isinstance(body, log.Summary) else "",
         f"policy {body.policy}" if body.policy else "",
-        f"by {body.model}" if summary and body.model else writer,
-        _shrunk(body),
-        money(body.cost) if summary and body.cost else "",
-        body.reason,
+        compactions.writer(body),
+        compactions.sizes(body),
+        compactions.why(body),
     )
     return " · ".join(filter(None, facts))
 
@@ -184,17 +182,14 @@ def compaction(entry: Entry, session: str) -> dict[str, Any]:
         "trigger": body.trigger,
         "policy": body.policy,
         "model": getattr(body, "model", ""),
-        "tokens_before": body.tokens_before,
-        "tokens_after": body.tokens_after,
+        "tokens_before": body.tokens_before or None,
+        "tokens_after": body.tokens_after or None,
+        "prompt_before": body.prompt_before or None,
+        "prompt_after": body.prompt_after or None,
         "cost_usd": dollars(getattr(body, "cost", 0)),
         "reason": body.reason,
         "undo": f"holdfast undo {session} {entry.seq}",
     }
-
-
-def _shrunk(body: log.Summary | log.Clear) -> str:
-    known = body.tokens_before or body.tokens_after
-    return f"{number(body.tokens_before)} → {number(body.tokens_after)} tokens" if known else ""
 
 
 def _kept(body: log.Summary) -> str:

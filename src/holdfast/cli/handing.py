@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 HOMES = {"claude-code": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
 """Where programs keep their sessions: what their environment says, or a directory at home."""
 
-AWAY = "the session's directory {} is not here: go where its work is, and say there"
+AWAY = (
+    "the session's directory {} is not here, and {} looks for a session by the directory it "
+    "goes on in: `holdfast handoff {} --to {} --directory DIR` lays it for another one"
+)
+GONE = "there is no directory {}; make it, or name the one that the work goes on in"
 
 
 @click.command()
@@ -34,23 +38,32 @@ AWAY = "the session's directory {} is not here: go where its work is, and say th
     default="",
     help="For the window of this model.",
 )
+@click.option("-d", "--directory", metavar="DIR", default="",
+              help="Where it goes on, if not where it worked.")  # fmt: skip
 @click.option("--raw", is_flag=True, help="Secrets too: they are masked otherwise.")
 @common
-def handoff(asked: Asked, session: str, target: str, output: str, model: str, raw: bool) -> None:
+def handoff(
+    asked: Asked, session: str, target: str, output: str, directory: str, model: str, raw: bool
+) -> None:  # fmt: skip
     """Let another program go on with a session.
 
     Its live window, ledger and summary are laid where that program looks for sessions, and the
     command that goes on is printed. The session itself stays as it is.
     """
+    from holdfast.errors import Misuse
+
+    if directory and not os.path.isdir(directory):
+        raise Misuse(GONE.format(directory))
     with asked.open() as hf:
-        handed = hf.hand_over(find(hf, session).id, target, model=model, raw=raw)
+        found = find(hf, session)
+        handed = hf.hand_over(found.id, target, directory=directory, model=model, raw=raw)
     if target == "markdown":
         from holdfast.cli.exporting import tell, written
 
         written([handed.data], output)
         tell(asked, "markdown", output, handed.fidelity)
         return
-    _told(asked, handed, _laid(handed) if handed.name else "")
+    _told(asked, handed, _laid(handed) if handed.name else "", found.id)
 
 
 def _laid(handed: Handed) -> str:
@@ -61,7 +74,7 @@ def _laid(handed: Handed) -> str:
     return str(put(handed, home))
 
 
-def _told(asked: Asked, handed: Handed, file: str) -> None:
+def _told(asked: Asked, handed: Handed, file: str, session: str) -> None:
     from holdfast.cli.terminal import emit, one_line, say
     from holdfast.exporters.fidelity import in_lines
 
@@ -72,7 +85,8 @@ def _told(asked: Asked, handed: Handed, file: str) -> None:
     there = os.path.isdir(handed.directory)
     line = f"cd {quote(handed.directory)} && {command}" if there else command
     if asked.json:
-        emit({"to": handed.to, "id": handed.id, "file": file, "command": line})
+        emit({"to": handed.to, "id": handed.id, "file": file, "command": line,
+              "directory": handed.directory, "there": there})  # fmt: skip
         return
     if file:
         say("written to", "dim", error=True)
@@ -80,5 +94,6 @@ def _told(asked: Asked, handed: Handed, file: str) -> None:
     for told in in_lines(handed.fidelity):
         say(told, "dim", error=True)
     if not there:
-        say(one_line(AWAY.format(handed.directory)), "yellow", error=True)
+        away = AWAY.format(handed.directory, handed.to, session, handed.to)
+        say(one_line(away), "yellow", error=True)
     say(line, whole=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.compactions import ASKED, WHY
 from holdfast.cli.describing import spans
+from holdfast.cli.fullness import change
 from holdfast.cli.terminal import fitted, neutral, one_line
 from holdfast.cli.values import dollars, plain
 from holdfast.cli.wording import many, money, number
@@ -28,6 +30,8 @@ FOUND = 4
 LONG = 52
 """How much of a path is shown: what fits beside the rest of its line."""
 
+MISSING = "missing: the summary does not name it; it stays in the log, one recall of its #N away"
+
 QUOTED = "no model writes this summary: what has these words is quoted first"
 
 
@@ -40,6 +44,8 @@ class Shown:
     window: int
     """What the window takes now."""
     room: int
+    holds: int
+    """What the window holds, reply included; 0 where nobody knows."""
     priced: bool
     """Whether the model has a price; otherwise the decision is in tokens."""
     asked: str
@@ -53,8 +59,56 @@ class Shown:
         return max(self.window - self.outlook.leaves + self.outlook.comes, 0)
 
 
+def verdict(shown: Shown) -> Iterator[Row]:
+    """What a plan comes down to: whether it is worth it, what stays, and what can be had back."""
+    plan, found = shown.plan, shown.outlook
+    yield "verdict", _verdict(shown), "bold"
+    yield "why now", WHY[plan.trigger] if plan.reason in ("", ASKED) else plan.reason, ""
+    stays = many(found.kept_messages, "message")
+    if plan.clears:
+        yield "does", f"{many(len(plan.clears), 'output')} cleared, each behind a handle", ""
+    else:
+        told = many(found.told_messages, "message")
+        yield "does", f"a summary for {told}, {_written(plan)}; {stays} stay word for word", ""
+    if plan.report:
+        yield "ledger", in_sight(plan.report.counts, "holdfast recall SESSION '#N'"), ""
+    yield from _focus(shown)
+    for one in plan.objections:
+        yield "objected", f"{one.why}{f': {one.text}' if one.text else ''}", "yellow"
+
+
+def _verdict(shown: Shown) -> str:
+    sizes = f"about {change(shown.window, shown.after, shown.holds)}"
+    decision = shown.plan.decision
+    if decision is None:
+        return sizes
+    worth = "it pays" if decision.pays else "it does not pay"
+    gain, price = _amount(decision.gain, shown.priced), _amount(decision.price, shown.priced)
+    return f"{worth}: saves {gain} in about {many(decision.turns, 'call')}, costs {price} · {sizes}"
+
+
+def _written(plan: Plan) -> str:
+    """Who wrote the summary, and for how much."""
+    if not plan.model:
+        return "written without a model"
+    return f"written by {plan.model} for {money(plan.cost)}"
+
+
+def in_sight(counts: Mapping[str, int], recall: str) -> str:
+    """What becomes of the facts of the session; none of them is gone."""
+    away = counts["recoverable"] + counts["missing"]
+    told = f"{many(counts['retained'], 'fact')} in sight"
+    if away:
+        told += f", {number(away)} one recall away"
+    if counts["missing"]:
+        told += f" ({number(counts['missing'])} of them not named in the summary: `{recall}`)"
+    if counts["changed"]:
+        told += f", {number(counts['changed'])} changed since"
+    return told
+
+
 def rows(shown: Shown, *, whole: bool) -> Iterator[Row]:
-    """The lines of a plan; `whole` names every item that is missing or changed."""
+    """The lines of a plan in full; `whole` names every item that is missing or changed."""
     plan = shown.plan
     yield "step", _step(plan), ""
     yield from _stays(shown)
@@ -101,11 +155,7 @@ def _leaves(shown: Shown) -> Iterator[Row]:
 
 
 def _window(shown: Shown) -> str:
-    room = max(shown.room, 1)
-    return (
-        f"{number(shown.window)} → about {number(shown.after)} of {number(shown.room)} tokens "
-        f"({shown.window / room:.0%} → {shown.after / room:.0%})"
-    )
+    return f"about {change(shown.window, shown.after, shown.holds)}"
 
 
 def _price(plan: Plan, decision: Decision, priced: bool) -> str:
@@ -146,11 +196,13 @@ def _ledger(plan: Plan, *, whole: bool) -> Iterator[Row]:
     lost = counts["missing"] + counts["changed"]
     told = " · ".join(f"{number(n)} {state}" for state, n in counts.items())
     yield "ledger", told, "yellow" if lost else "green"
+    if counts["missing"]:
+        yield "", MISSING, "dim"
     found = (*plan.report.of("missing"), *plan.report.of("changed"))
     for item in found if whole else found[:FOUND]:
         yield item.state, _item(item), "yellow"
     if not whole and len(found) > FOUND:
-        yield "", f"… {number(len(found) - FOUND)} more; --preview names them all", "dim"
+        yield "", f"… {number(len(found) - FOUND)} more; --details names them all", "dim"
 
 
 def _item(item: Retention) -> str:
@@ -166,8 +218,8 @@ def _end(path: str) -> str:
     return line if len(line) <= LONG else f"…{line[1 - LONG :]}"
 
 
-def draw(shown: Shown, *, whole: bool) -> None:
-    """Print the lines of a plan: wrapped beside what they are about, in a pipe one a line."""
+def draw(lines: Iterable[Row]) -> None:
+    """Print lines of a plan: wrapped beside what they are about, in a pipe one a line."""
     from rich.table import Table
     from rich.text import Text
 
@@ -176,7 +228,7 @@ def draw(shown: Shown, *, whole: bool) -> None:
     card = Table.grid(padding=(0, 2, 0, 0))
     card.add_column(style="dim", no_wrap=True, min_width=10)
     card.add_column(overflow="fold")
-    for title, words, style in rows(shown, whole=whole):
+    for title, words, style in lines:
         if console().is_terminal:
             card.add_row(title, Text(neutral(words), style))
         else:
@@ -226,7 +278,12 @@ def as_value(shown: Shown, session: str, marker: int | None) -> dict[str, Any]:
         "merges": plain(plan.merges),
         "messages": {"kept": found.kept_messages, "summarised": found.told_messages},
         "tokens": {"leave": found.leaves, "come": found.comes},
-        "window": {"before": shown.window, "after": shown.after, "room": shown.room},
+        "window": {
+            "before": shown.window,
+            "after": shown.after,
+            "window": shown.holds,
+            "room": shown.room,
+        },
         "decision": decision_value(plan.decision, shown.priced),
         "retention": plain(report.counts) if report else None,
         "missing": plain(report.of("missing")) if report else [],

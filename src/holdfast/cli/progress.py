@@ -85,5 +85,5 @@ def _in_words(what: Happening) -> tuple[str, str] | None:
     if what.kind == "result" and what.result:
         return f"  {outcome(what.result)}", "red" if what.result.error else "green"
     if what.kind == "compacted" and what.entry:
-        return compaction(what.entry), "dim"
+        return compaction(what.entry, "`holdfast undo`"), "dim"
     return None

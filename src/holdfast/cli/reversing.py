@@ -78,7 +78,12 @@ def as_value(
         "left": plain(went),
         "messages": {"back": _messages(session, came), "left": _messages(session, went)},
         "parts": {"back": len(was - now), "left": len(now - was)},
-        "window": {"before": before[1].tokens, "after": after[1].tokens, "room": after[1].room},
+        "window": {
+            "before": before[1].tokens,
+            "after": after[1].tokens,
+            "window": after[1].window,
+            "room": after[1].room,
+        },
     }
 
 
@@ -90,6 +95,7 @@ def _messages(session: BlockingSession, spans: Spans) -> int:
 
 
 def _tell(hf: Holdfast, session: BlockingSession, told: dict[str, Any], *, back: bool) -> None:
+    from holdfast.cli.fullness import change
     from holdfast.cli.listing import shortened
     from holdfast.cli.terminal import hint, say
     from holdfast.cli.wording import number
@@ -101,11 +107,8 @@ def _tell(hf: Holdfast, session: BlockingSession, told: dict[str, Any], *, back:
         if moved := _moved(told, side):
             say(f"{words}: {moved}.")
     window = told["window"]
-    say(
-        f"The window goes from {number(window['before'])} to {number(window['after'])} of "
-        f"{number(window['room'])} tokens."
-    )
-    if window["after"] > window["room"]:
+    say(f"What would be sent: {change(window['before'], window['after'], window['window'])}.")
+    if window["window"] and window["after"] > window["room"]:
         over = number(window["after"] - window["room"])
         say(f"That is {over} tokens too many: the next window makes room again.", "yellow")
     other = "redo" if back else "undo"

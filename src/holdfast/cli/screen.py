@@ -181,7 +181,7 @@ class Screen:
 
     def _compacted(self, what: Happening) -> None:
         assert what.entry
-        self._line(compaction(what.entry), "dim")
+        self.say(compaction(what.entry), "dim")
         self.busy("thinking…")
 
     def warn(self, words: str) -> None:
@@ -220,11 +220,12 @@ def outcome(result: ToolResult) -> str:
     return f"✓ {many(len(lines), 'line')}"
 
 
-def compaction(marker: Entry) -> str:
-    """What a compaction has changed, in one line."""
+def compaction(marker: Entry, undo: str = "/undo") -> str:
+    """What a compaction has changed, why, by whom and for how much, in one line."""
+    from holdfast.cli.compactions import line
+
     body: Any = marker.body
-    tokens = f"{body.tokens_before:,} tokens are now about {body.tokens_after:,}"
-    return f"compacted ({body.step}): {tokens}; /undo takes it back"
+    return line(body, undo=undo)
 
 
 def about(call: ToolCall) -> str:

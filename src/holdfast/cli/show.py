@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.cli.describing import Piece
     from holdfast.core.toolcalls import ToolState
     from holdfast.engine.doors import BlockingSession
+    from holdfast.engine.explaining import Explained
     from holdfast.model.log import Entry, Session
     from holdfast.model.view import View
 
@@ -60,6 +61,8 @@ def show(
         look = Look(view, imported_from(opened))
         many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
         entries, look.earlier = _chosen(opened, view, many, whole=whole)
+        if at == "" and not asked.json:
+            look.takes = opened.explain_now()
         steps = Callers(opened).named(stepwise(entries))
         if asked.json:
             for entry, states in steps:
@@ -139,6 +142,8 @@ class Look:
     def __init__(self, view: View, sources: tuple[str, ...] = ()) -> None:
         self.view, self.sources = view, sources
         self.tokens = self.messages = self.summaries = self.covered = 0
+        self.takes: Explained | None = None
+        """What would be sent now; None where something past is looked at."""
         self.earlier = 0
         """How many entries come before those that are shown."""
         self.later = self.place = 0
@@ -318,6 +323,7 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
 def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:
     """What was shown, in numbers, and what was not."""
     from holdfast.cli.describing import Piece
+    from holdfast.cli.fullness import of_window, remarks
     from holdfast.cli.wording import many, program
     from holdfast.model.span import Span
 
@@ -331,10 +337,14 @@ def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[
         f"{'shown' if part else 'window'}: {many(shown, 'message')}",
         many(look.summaries, "summary") if look.summaries else "",
         f"{look.covered:,} of them not in the window" if part and look.covered else "",
-        f"about {many(look.tokens, 'token')} {'of the window ' if part else ''}by estimate",
+        f"texts of about {many(look.tokens, 'token')}" if part or not look.takes else "",
         f"{many(look.covered, 'message')} outside it" if look.covered and not part else "",
     )
     yield Piece(" · ".join(filter(None, facts)), "dim", 0)
+    if look.takes and session.head:
+        yield Piece(f"would be sent: {of_window(look.takes.tokens, look.takes.window)}", "dim", 0)
+        for remark in remarks(look.takes):
+            yield Piece(remark, "dim", 0, body=True)
     hidden = not whole and look.view.seen != (Span(1, look.view.last),)
     hints = (
         f"{program()} show {session.id} --all shows the whole log" if hidden else "",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.cli.bringing import add, drop, read
 from holdfast.cli.choosing import choose
-from holdfast.cli.cost import worked
+from holdfast.cli.cost import money_of, spent_in_words, worked
+from holdfast.cli.planning import in_sight
 from holdfast.cli.terminal import fitted, neutral
 from holdfast.cli.wording import in_chat, many, program, runnable
 from holdfast.core.nearest import nearest
@@ -60,7 +61,7 @@ def _help(talk: Conversation, rest: str) -> None:
 
 
 def _context(talk: Conversation, rest: str) -> None:
-    from holdfast.cli.conversation import of_window
+    from holdfast.cli.fullness import of_window, remarks
 
     explained = talk.agent.session.explain_now(talk.whom.model)
     by: dict[str, int] = {}
@@ -69,9 +70,10 @@ def _context(talk: Conversation, rest: str) -> None:
     largest = max(by.values(), default=1)
     for section, tokens in by.items():
         talk.screen.say(f"{section:<16} {tokens:>9,}  {'█' * round(tokens / largest * 40)}")
-    taken, window = talk.taken()
-    talk.screen.say(f"{'in all':<16} {taken:>9,}  {of_window(taken, window)}", "bold")
-    talk.screen.say(f"{explained.room:,} of it is room; the rest is kept for the reply", "dim")
+    whole = of_window(explained.tokens, explained.window)
+    talk.screen.say(f"{'would be sent':<16} {explained.tokens:>9,}  {whole}", "bold")
+    for remark in remarks(explained):
+        talk.screen.say(remark, "dim")
 
 
 def _compact(talk: Conversation, rest: str) -> None:
@@ -84,9 +86,9 @@ def _compact(talk: Conversation, rest: str) -> None:
         talk.agent.session.apply(plan)
     finally:
         talk.screen.rest()
-    counts = plan.report.counts if plan.report else {}
-    told = ", ".join(f"{many} {state}" for state, many in counts.items() if many)
-    talk.screen.say(f"of what the ledger knows: {told}" if told else "nothing was lost")
+    talk.screen.say(
+        in_sight(plan.report.counts, "/recall #N") if plan.report else "nothing is lost"
+    )
 
 
 def _too_short(talk: Conversation) -> str:
@@ -102,13 +104,21 @@ def _too_short(talk: Conversation) -> str:
 
 
 def _undo(talk: Conversation, rest: str) -> None:
-    talk.agent.session.undo()
-    talk.screen.say("undone; what was hidden is visible again")
+    _turned(talk, talk.agent.session.undo, "undone; what was hidden is visible again")
 
 
 def _redo(talk: Conversation, rest: str) -> None:
-    talk.agent.session.redo()
-    talk.screen.say("done again; /undo takes it back")
+    _turned(talk, talk.agent.session.redo, "done again; /undo takes it back")
+
+
+def _turned(talk: Conversation, act: Callable[[], object], words: str) -> None:
+    """Undo or redo, and say what that does to what would be sent."""
+    from holdfast.cli.fullness import change
+
+    before = talk.agent.session.explain_now(talk.whom.model)
+    act()
+    after = talk.agent.session.explain_now(talk.whom.model)
+    talk.screen.say(f"{words}: {change(before.tokens, after.tokens, after.window)}")
 
 
 def _cost(talk: Conversation, rest: str) -> None:
@@ -116,11 +126,11 @@ def _cost(talk: Conversation, rest: str) -> None:
 
     shot = talk.agent.session.snapshot()
     talk.screen.say(
-        f"${shot.session_cost_usd:.4f} · {shot.total_input_tokens:,} tokens in · "
+        f"{spent_in_words(shot)} · {shot.total_input_tokens:,} tokens in · "
         f"{shot.total_output_tokens:,} out"
     )
     for one in talk.hf.costs("model", session=talk.agent.session.id):
-        known = f"${one.cost / 1e9:.4f}" if one.cost or not one.unpriced else "price unknown"
+        known = money_of(one.cost, one.unpriced, one.calls)
         talk.screen.say(f"  {one.name}: {known} · {many(one.calls, 'call')}")
     _cost_of_subtasks(talk)
     talk.screen.say(worked(shot))
@@ -132,9 +142,11 @@ def _cost_of_subtasks(talk: Conversation) -> None:
     from holdfast.agent.subtask import subtasks
 
     ids = [one.id for one in subtasks(talk.hf, talk.agent.session.info)]
-    spent = sum(group.cost for id in ids for group in talk.hf.costs("model", session=id))
+    groups = [group for id in ids for group in talk.hf.costs("model", session=id)]
     if ids:
-        talk.screen.say(f"  besides, {many(len(ids), 'subtask')}: ${spent / 1e9:.4f}")
+        unpriced, calls = (sum(group.unpriced for group in groups), sum(g.calls for g in groups))
+        spent = money_of(sum(group.cost for group in groups), unpriced, calls)
+        talk.screen.say(f"  besides, {many(len(ids), 'subtask')}: {spent}")
 
 
 def _weak_model(talk: Conversation, rest: str) -> None:

@@ -82,7 +82,8 @@ def value(one: Stats, by: str) -> dict[str, Any]:
     """One group as JSON."""
     usage = one.usage
     return {
-        by: one.name, "sessions": one.sessions, "calls": one.calls, "cost_usd": one.cost / 1e9,
+        by: one.name, "sessions": one.sessions, "calls": one.calls,
+        "cost_usd": one.cost / 1e9 if one.cost or not one.unpriced else None,
         "unpriced_calls": one.unpriced, "input_tokens": usage.input,
         "cache_read_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write,
         "output_tokens": usage.output, "cache_hit_rate": one.hit_rate,
@@ -160,9 +161,16 @@ def _row(one: Stats, *, narrow: bool) -> tuple[str, ...]:
     return (
         short(one.name, 18 if narrow else 30), number(one.sessions), number(one.calls),
         tokens(one.usage.prompt), "" if hits is None else f"{hits:.0%}", tokens(one.usage.output),
-        f"{one.cost / 1e9:,.2f}" + ("*" if one.unpriced else ""), number(len(one.compactions)),
+        _money(one, narrow=narrow), number(len(one.compactions)),
         full, number(one.reads), number(one.again),
     )  # fmt: skip
+
+
+def _money(one: Stats, *, narrow: bool) -> str:
+    """What it cost, starred where no price is known of some calls; unknown where of none."""
+    if one.unpriced and not one.cost:
+        return "?*" if narrow else "unknown*"
+    return f"{one.cost / 1e9:,.2f}" + ("*" if one.unpriced else "")
 
 
 def spread(compactions: list[Compaction]) -> list[tuple[str, int]]:

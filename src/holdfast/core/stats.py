@@ -23,6 +23,7 @@ from holdfast.core.estimate import estimate
 from holdfast.core.fold import fold
 from holdfast.core.ledger.arguments import arguments, first, text_of
 from holdfast.core.ledger.dialects import TOOLS
+from holdfast.core.occupancy import held
 from holdfast.model.log import Entry, Folded, PartRef, Session, Summary
 from holdfast.model.message import (
     Media,
@@ -40,9 +41,6 @@ from holdfast.model.span import Span, normal
 MOST_FILES = 20
 """Of so many files it is told how often they were read again."""
 
-
-HELD = {"claude-code": 200_000}
-"""So much of a larger window a program uses, unless a call of the session took more."""
 
 _KINDS: dict[type[Part], str] = {
     Reasoning: "thinking",
@@ -189,7 +187,8 @@ class Looking:
         if self._counts(entry.seq, entry.created):
             filled = self._filling(body.folded, entry.seq)
             self._own.filled += filled
-            tokens = body.tokens_before or filled.total()
+            tokens = body.prompt_before or (body.step.startswith("import") and body.tokens_before)
+            tokens = tokens or filled.total()
             self._own.compactions.append(
                 Compaction(
                     session=self._session.id, seq=entry.seq, created=entry.created,
@@ -203,9 +202,8 @@ class Looking:
     def _room(self, tokens: int) -> int:
         """How much fits in a window that held so many tokens; 0 where nobody knows."""
         known = self._window(self._model) if self._model else 0
-        held = HELD.get(self._session.agent, 0)
-        more = "[1m]" in self._model.lower() or max(self._largest, tokens) > held
-        return known if more else min(known or held, held)
+        largest = max(self._largest, tokens)
+        return held(known, self._session.agent, self._model, largest).window
 
     def _filling(self, folded: Folded, end: int) -> Counter[str]:
         """What fills the window that some markers leave, by where it comes from."""

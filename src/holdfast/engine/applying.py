@@ -80,6 +80,8 @@ def _clear(sent: Sent, reply: Reply, said: Sequence[Entry]) -> Clear | None:
         policy=sent.window.policy_name,
         tokens_before=before,
         tokens_after=max(before - freed, 0),
+        prompt_before=before,
+        prompt_after=max(before - freed, 0),
     )
 
 
@@ -110,6 +112,7 @@ async def _summary(
         step="server",
         policy=sent.window.policy_name,
         model=reply.model,
+        prompt_before=sent.window.tokens,
         tokens_before=sent.window.tokens,
         tokens_after=min(estimate(text), sent.window.tokens),
         ledger=words.ledger,

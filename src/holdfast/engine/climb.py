@@ -21,6 +21,7 @@ from holdfast.engine.drafting import Drafting
 from holdfast.engine.flight import Flight, is_flying
 from holdfast.engine.scene import Scene, markers, messages
 from holdfast.engine.shedding import PAGE, Shedding
+from holdfast.engine.sizing import sized
 from holdfast.errors import Conflict
 from holdfast.failpoints import failpoint
 from holdfast.model.log import Entry, Trigger
@@ -170,8 +171,11 @@ class Climb:
     async def _marked(self, view: View, plan: Plan) -> View:
         """The view with what was planned; as it is by now where somebody else was first."""
         failpoint("compaction.before_apply")
+        marker = plan.marker()
+        if self._write:
+            marker = await sized(self.scene, self._counting, view, marker)
         try:
-            return await self.scene.marked(view, plan.marker(), write=self._write)
+            return await self.scene.marked(view, marker, write=self._write)
         except Conflict:
             return await self.scene.session.view()
 

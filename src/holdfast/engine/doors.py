@@ -249,7 +249,7 @@ class Holdfast:
         """What `claude-code`, `codex`, `chat` or whoever reads `markdown` needs to go on with it.
 
         With `home`, the directory that the program keeps its things in, the session is laid where
-        it looks for it. `directory` is where the work is, if the session does not say.
+        it looks for it. `directory` is where it goes on; without it, where the session worked.
         """
         handed = self.engine.hand_over(
             id, to, home=home, directory=directory, model=model, raw=raw

@@ -402,12 +402,13 @@ class Engine:
         """What `claude-code`, `codex`, `chat` or whoever reads `markdown` needs to go on with it.
 
         With `home`, the directory that the program keeps its things in, the session is laid where
-        it looks for it. `directory` is where the work is, if the session does not say.
+        it looks for it. `directory` is where it goes on; without it, where the session worked.
         """
         from holdfast.engine.handing import hand_over, put
 
         session = await self.session(id)
-        where = session.info.directory or _places(directory or ".")[0]
+        own = "" if directory else session.info.directory
+        where = own or _places(directory or ".")[0]
         handed = await hand_over(session, to, directory=where, model=model, raw=raw)
         if home and handed.name:
             await self.aside(lambda: put(handed, Path(home)))

@@ -19,11 +19,13 @@ from holdfast.core.explain import (
     taken,
 )
 from holdfast.core.fold import in_force
+from holdfast.core.occupancy import Recorded, Source, whole_prompt
 from holdfast.core.price import dollars
 from holdfast.engine.counting import Counting
 from holdfast.engine.lately import given_now, given_of, line, newest_call
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation
+from holdfast.engine.recorded import recorded, recorded_call, window_of
 from holdfast.engine.scene import markers
 from holdfast.engine.status import effort
 from holdfast.engine.taught import profile_at
@@ -39,6 +41,9 @@ from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Count, Optio
 if TYPE_CHECKING:
     from holdfast.engine.session import OpenSession
 
+UNRECORDED = "unrecorded"
+"""The section of what another program has sent besides the messages."""
+
 UNKNOWN = "unknown"
 """Stands for the model where a session has none: a small window is then assumed."""
 
@@ -52,6 +57,17 @@ class Explained(Struct, frozen=True, kw_only=True):
     count: Count
     """How many tokens it took, or would take: as reported, or as the window counts them."""
     room: int
+    """What a prompt may take of the window."""
+    window: int = 0
+    """What the model holds, reply included, where this session runs."""
+    source: Source = "model"
+    """How that is known."""
+    sent: int = 0
+    """What the newest call was sent, as it was reported; 0 where nobody said."""
+    program: str = ""
+    """The program that made the newest call, where nothing was sent from here since."""
+    beside: int | None = None
+    """What its system prompt and tools take, whose texts nobody recorded; None where unknown."""
     call: Call | None = None
     """The call it was for; None for the window that would be sent now."""
     matches: bool | None = None
@@ -66,6 +82,11 @@ class Explained(Struct, frozen=True, kw_only=True):
     def tokens(self) -> int:
         """How many tokens it took, or would take."""
         return self.count.tokens
+
+    @property
+    def share(self) -> float | None:
+        """How much of the window that is; None where nobody knows what it holds."""
+        return self.tokens / self.window if self.window else None
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -157,14 +178,52 @@ async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
 
 
 async def explain_now(session: OpenSession, model: str = "") -> Explained:
-    """What would be sent now, with the system prompt and tools of the newest call."""
+    """What would be sent now, with the system prompt and tools of the newest call.
+
+    Where another program made that call, its sizes stand for them (core/occupancy.py).
+    """
     given = await given_now(session, model)
     given = replace(given, model=given.model or UNKNOWN)
     view = await session.view()
     profile = await profile_at(session, given.model, view)
+    call = await recorded_call(session, model)
+    holds = await window_of(session, call, profile)
+    if holds.window:
+        profile = replace(profile, window=holds.window)
     turn = Preparation(session, given, profile, await session.policy(given.policy))
     made = await turn.window(write=False, compact=False)
-    return await _of_window(session, made.window, profile, made.view.last)
+    told = await _of_window(session, made.window, profile, made.view.last)
+    told = replace(told, window=holds.window, source=holds.source)
+    if call is None:
+        newest = await newest_call(session)
+        theirs = newest.outcome == "imported" if newest else bool(session.info.head)
+        program = session.info.agent if theirs else ""
+        told = replace(told, sent=newest.last.prompt if newest else 0, program=program)
+        return _possible(told) if program else told
+    counting = await turn.counting(write=False)
+    found = await recorded(session, call, turn, counting.ratio)
+    return _possible(_recorded(told, made.window, profile, found))
+
+
+def _possible(told: Explained) -> Explained:
+    """A window that is only assumed holds what was in it, or else nobody knows what it holds."""
+    if told.source != "assumed" or max(told.tokens, told.sent) <= told.window:
+        return told
+    return replace(told, window=0, room=0)
+
+
+def _recorded(told: Explained, window: Window, profile: Profile, found: Recorded) -> Explained:
+    """The same for a session that another program recorded: with what it was sent besides."""
+    count, beside = whole_prompt(told.count, found)
+    said = count.tokens - (beside or 0)
+    lines = explain(replace(window, tokens=Count(tokens=said)), profile)
+    if beside:
+        unseen = Line(section=UNRECORDED, role="", source=found.program,
+                      rule="sent besides; its text was not recorded", tokens=beside)  # fmt: skip
+        lines = (unseen, *lines)
+    return replace(
+        told, lines=lines, count=count, sent=found.sent, program=found.program, beside=beside
+    )
 
 
 async def _of_window(
@@ -175,6 +234,7 @@ async def _of_window(
         lines=explain(window, profile),
         count=window.tokens,
         room=window.budget.room,
+        window=window.budget.window,
         absent=await absences(session, head),
     )
 
@@ -187,6 +247,8 @@ async def _of_call(session: OpenSession, call: Call) -> Explained:
         lines=_told(made, explain(made.window, made.profile, usage)),
         count=made.window.tokens,
         room=made.window.budget.room,
+        window=made.window.budget.window,
+        sent=call.last.prompt,
         call=call,
         matches=made.matches,
         absent=await absences(session, call.head),
@@ -258,16 +320,18 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
     """The state of the window for display: what the last call sent, and the session's sums."""
     (spent,) = await session.store.calls.spent(session.id)
     last, done = await newest_call(session), await effort(session)
-    model = (await _model_of(session, last) if last else "") or session.info.model
-    profile = await profile_at(session, model, await session.view())
-    window, used = profile.window, await _used(session, last, profile) if last else 0
-    provider = (last.provider if last else "") or profile.provider
+    told = await explain_now(session)
+    window, used = told.window, told.tokens if session.info.head else 0
+    known = session.catalogue.profile(told.model).provider
+    provider = (last.provider if last else "") or known
     return BudgetSnapshot(
         context_window_size=window,
         used_tokens=used,
-        used_percentage=round(100 * used / window, 1),
+        used_percentage=round(100 * used / window, 1) if window else 0.0,
         remaining_tokens=max(0, window - used),
+        sent_tokens=told.sent,
         session_cost_usd=dollars(spent.cost),
+        unpriced_calls=spent.unpriced,
         session_duration_ms=done.active,
         api_duration_ms=spent.milliseconds,
         lines_added=done.added,
@@ -278,14 +342,3 @@ async def snapshot(session: OpenSession) -> BudgetSnapshot:
         tokens_per_minute=session.watch.per_minute(provider, session.now()),
         limits=session.watch.limits(provider),
     )
-
-
-async def _model_of(session: OpenSession, call: Call) -> str:
-    """The model as it was asked for, by which its limits are known; a reply may name it fully."""
-    return (await given_of(session, call)).model if call.given else call.model
-
-
-async def _used(session: OpenSession, call: Call, profile: Profile) -> int:
-    """What a call was sent; where nobody knows that, what would be sent now."""
-    found = (await _count(session, call, profile)).tokens
-    return found or (await explain_now(session, profile.name)).tokens

@@ -15,14 +15,20 @@ from msgspec.structs import replace
 
 from holdfast.core.ledger.render import render
 from holdfast.core.secrets import masked
+from holdfast.engine.explaining import UNKNOWN
 from holdfast.engine.exporting import Exporting, entitled
+from holdfast.engine.lately import given_now
 from holdfast.engine.placing import placing
+from holdfast.engine.prepare import Preparation
+from holdfast.engine.taught import profile_at
 from holdfast.errors import Misuse
 from holdfast.exporters import claude_code, codex, markdown
 from holdfast.exporters.fidelity import honest, many
 from holdfast.exporters.native import named
 from holdfast.exporters.reading import Calls
 from holdfast.files import Root, private_directory
+from holdfast.model.log import Entry
+from holdfast.model.message import Message, Part
 from holdfast.model.portable import Fidelity
 
 if TYPE_CHECKING:
@@ -64,7 +70,7 @@ async def hand_over(
         raise Misuse(f"nobody of the name {to!r} can take it; there are {', '.join(TARGETS)}")
     exporting = Exporting(session, to, model=model, raw=raw)
     live = await exporting.live(await _preface(session, raw=raw))
-    live = replace(live, directory=live.directory or directory)
+    live = replace(live, directory=directory or live.directory)
     carried = [*exporting.fidelity.carried, "the ledger, as text before the conversation"]
     fidelity = replace(exporting.fidelity, carried=tuple(carried))
     id = named(live, to)
@@ -113,14 +119,41 @@ async def _preface(session: OpenSession, *, raw: bool) -> str:
 
 async def _document(session: OpenSession, *, raw: bool) -> Handed:
     """A text for whoever can be given one: the ledger, then what the model sees."""
-    entries = [entry async for page in session.seen_pages() for entry in page]
+    seen = [entry async for page in session.seen_pages() for entry in page]
+    parts = await _shown(session)
+    entries = [_as_shown(entry, parts) for entry in seen]
     calls = Calls()
     told = [calls.named(entry) for entry in entries]
     shown = told if raw else [masked(entry) for entry in told]
     facts = await _preface(session, raw=raw)
     said = many(sum(entry.is_message for entry in entries), "message")
-    fidelity = honest([f"{said}: what the model sees now", "the ledger"], [MISSING], raw=raw)
+    carried = [f"{said}: what the model sees now", "the ledger"]
+    gone = len((await session.view()).folded.cleared)
+    left = many(gone, "cleared output") + ", of which the handles are here" if gone else ""
+    missing = [MISSING, *filter(None, [left])]
+    fidelity = honest(carried, missing, raw=raw)
     info = await entitled(session, session.info, raw=raw)
     text = f"{markdown.begin(info)}\n{facts}{markdown.entries(shown)}{markdown.end(fidelity)}"
     data = text.encode("utf-8", "replace")
     return Handed(to="markdown", id=session.id, data=data, fidelity=fidelity)
+
+
+async def _shown(session: OpenSession) -> dict[int, tuple[Part, ...]]:
+    """What the window shows of each entry: outputs cut, and a handle for what was cleared."""
+    given = await given_now(session)
+    given = replace(given, model=given.model or UNKNOWN)
+    view = await session.view()
+    profile = await profile_at(session, given.model, view)
+    turn = Preparation(session, given, profile, await session.policy(given.policy))
+    window, _ = await turn.of(view)
+    found: dict[int, tuple[Part, ...]] = {}
+    for block in window.blocks:
+        if block.seq:
+            found[block.seq] = (*found.get(block.seq, ()), *block.parts)
+    return found
+
+
+def _as_shown(entry: Entry, parts: dict[int, tuple[Part, ...]]) -> Entry:
+    if not isinstance(entry.body, Message) or entry.seq not in parts:
+        return entry
+    return replace(entry, body=replace(entry.body, parts=parts[entry.seq]))

@@ -282,6 +282,7 @@ class Ingest:
             price_version="" if told.cost is None else TOLD,
             outcome="imported",
             stop=told.stop,
+            window=told.window,
         )
         self._calls.append((self._seq, call))
 

@@ -17,6 +17,7 @@ from holdfast.engine.climb import Climb
 from holdfast.engine.focus import written_down
 from holdfast.engine.ledgers import unpacked
 from holdfast.engine.nearby import seq_of
+from holdfast.engine.sizing import sized_by_hand
 from holdfast.engine.telling import compacted
 from holdfast.errors import Conflict, Misuse
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
@@ -134,7 +135,8 @@ async def apply(session: OpenSession, made: Plan) -> Entry:
             f"{made.before - made.stays:,}; shorten it"
         )
     after = made.stays + taken(made) if not made.clears else 0
-    marker, started = made.marker(after), session.now()
+    started = session.now()
+    marker = await sized_by_hand(session, await session.view(), made.marker(after))
     try:
         entry = await session.append(marker, epoch=made.epoch)
     except Conflict as stale:

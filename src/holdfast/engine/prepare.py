@@ -14,6 +14,7 @@ from holdfast.engine.climb import Climb
 from holdfast.engine.counting import Counting, less, tuned
 from holdfast.engine.scene import Scene
 from holdfast.engine.shedding import Shedding
+from holdfast.engine.sizing import sized
 from holdfast.engine.surround import Given
 from holdfast.model import wire
 from holdfast.model.policy import Policy
@@ -66,6 +67,7 @@ class Preparation:
         shedding = Shedding(self.scene)
         while True:
             if attempts and (marker := await shedding.marker(view, around, limit, aim)):
+                marker = await sized(self.scene, counting, view, marker) if write else marker
                 view = await self.scene.marked(view, marker, write=write)
                 around, budget = await self.scene.around(view.folded)
             made = await self._settled(view, around, budget, counting)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, get_args
 
-from holdfast.core.stats import HELD, Looking, Seen, Stats, Tally
+from holdfast.core.occupancy import HELD
+from holdfast.core.stats import Looking, Seen, Stats, Tally
 from holdfast.engine import load
 from holdfast.engine.costs import check_group
 from holdfast.model.log import Session

@@ -21,15 +21,15 @@ LARGE = 200_000
 
 
 async def status(session: OpenSession) -> dict[str, Any]:
-    """What a script gets on its standard input; the share is that of the last call's input."""
+    """What a script gets on its standard input; the share is that of the next prompt."""
     from importlib.metadata import version
+
+    from holdfast.engine.explaining import UNKNOWN, explain_now
 
     call = await newest_call(session)
     usage = call.last if call else None
-    model = (call.model if call else "") or session.info.model
-    window = session.catalogue.profile(model).window if model else 0
-    used = usage.prompt if usage else 0
-    share = min(round(100 * used / window), 100) if window else 0
+    told = await explain_now(session)
+    model = "" if told.model == UNKNOWN else told.model
     (spent,) = await session.store.calls.spent(session.id)
     done = await effort(session)
     info = session.info
@@ -45,20 +45,31 @@ async def status(session: OpenSession) -> dict[str, Any]:
         "model": {"id": model, "display_name": model},
         "cost": {
             "total_cost_usd": dollars(spent.cost),
+            "unpriced_calls": spent.unpriced,
             "total_duration_ms": done.active,
             "total_api_duration_ms": spent.milliseconds,
             "total_lines_added": done.added,
             "total_lines_removed": done.removed,
         },
         "context_window": {
-            "context_window_size": window,
-            "used_percentage": share,
-            "remaining_percentage": 100 - share,
+            **_fullness(told.tokens if info.head else 0, told.window if model else 0),
+            "sent_tokens": told.sent or None,
             "total_input_tokens": spent.usage.prompt,
             "total_output_tokens": spent.usage.output,
             "current_usage": usage and _usage(usage),
         },
-        "exceeds_200k_tokens": used > LARGE,
+        "exceeds_200k_tokens": told.sent > LARGE,
+    }
+
+
+def _fullness(used: int, window: int) -> dict[str, int | None]:
+    """What would be sent now, and its share of the window; None where nobody knows that."""
+    share = min(round(100 * used / window), 100) if window else None
+    return {
+        "context_window_size": window,
+        "used_tokens": used,
+        "used_percentage": share,
+        "remaining_percentage": None if share is None else 100 - share,
     }
 
 

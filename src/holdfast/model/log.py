@@ -103,6 +103,10 @@ class Summary(
     model: str = ""
     tokens_before: int = 0
     tokens_after: int = 0
+    """What it covers takes, and what stands for that; of an imported one, the whole prompt."""
+    prompt_before: int = 0
+    prompt_after: int = 0
+    """What the whole prompt took, and about takes; 0 where nobody knows."""
     window: int = 0
     """How much fitted in the window, where the program that made it said so."""
     boundary: str = ""
@@ -133,6 +137,10 @@ class Clear(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ki
     trigger: Trigger = "auto"
     tokens_before: int = 0
     tokens_after: int = 0
+    """What it covers takes, and what stands for that; of an imported one, the whole prompt."""
+    prompt_before: int = 0
+    prompt_after: int = 0
+    """What the whole prompt took, and about takes; 0 where nobody knows."""
     decision: Decision | None = None
 
 

@@ -106,6 +106,8 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The newest entry that the prompt took into account."""
     epoch: int = 0
     """The newest marker that the prompt took into account."""
+    window: int = 0
+    """What the window holds, where another program made the call and said so."""
 
     def is_retold(self, later: Call) -> bool:
         """Whether a later call of the same session records this one's reply a second time.

@@ -129,6 +129,8 @@ class Called(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What it cost, in billionths of a US dollar, where the program itself says so."""
     stop: Stop | None = None
     cause: str = "turn"
+    window: int = 0
+    """What the window holds, where the program says so."""
 
 
 class Titled(Struct, frozen=True):

@@ -248,13 +248,19 @@ class CallUsage(Struct, frozen=True, kw_only=True):
 
 
 class BudgetSnapshot(Struct, frozen=True, kw_only=True):
-    """The state of the window for display, after a call."""
+    """The state of the window for display."""
 
     context_window_size: int
     used_tokens: int
+    """What would be sent now: what `explain_now` and `holdfast context` say."""
     used_percentage: float
     remaining_tokens: int
+    sent_tokens: int = 0
+    """What the newest call was sent, as reported; 0 where nobody said."""
     session_cost_usd: float = 0.0
+    """Of the calls whose price is known."""
+    unpriced_calls: int = 0
+    """The others."""
     session_duration_ms: int = 0
     """Active time: silences of more than five minutes are none of it."""
     api_duration_ms: int = 0

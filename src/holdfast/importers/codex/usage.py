@@ -72,6 +72,7 @@ class Meter:
             ended=time,
             provider=provider,
             model=model,
+            window=self.window,
         )
 
     def record(
@@ -89,6 +90,7 @@ class Meter:
             ended=time,
             provider=provider,
             model=model,
+            window=self.window,
         )
 
     def _used(

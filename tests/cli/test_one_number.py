@@ -1,0 +1,254 @@
+"""One conversation, one number: whichever command, value or line of the chat is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.cli.compactions import line
+from holdfast.cli.cost import money_of, spent_in_words, worked
+from holdfast.cli.fullness import change, of_window, percent
+from holdfast.engine.doors import Holdfast
+from holdfast.errors import AssumedModel
+from holdfast.model.log import Clear, PartRef, Summary
+from holdfast.model.span import Span
+from holdfast.model.window import BudgetSnapshot
+from tests.cli.running import run, values
+from tests.importers.looking import bring, only
+from tests.importers.rollouts import Rollout
+from tests.importers.writing import Transcript, text
+
+WORDS = "It stands on the hill, and the wind goes through it. "
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("HOLDFAST_STORE", str(tmp_path / "log.db"))
+    return str(tmp_path / "log.db")
+
+
+def codex(turns: int = 12, model: str = "gpt-5.1-codex", used: int = 1_000) -> Rollout:
+    """A session whose calls are sent so much more each turn, beginning with 20,000."""
+    told = Rollout()
+    for turn in range(turns):
+        told.start(model)
+        told.asks(f"Mend number {turn}. {WORDS * 20}")
+        told.replies(f"Mended number {turn}. {WORDS * 20}")
+        told.uses(20_000 + used * turn, 0, 400)
+    return told
+
+
+def imported(store: str, tmp_path: Path, told: Any) -> str:
+    with holdfast.open(store) as hf:
+        bring(hf, told.write(tmp_path / "p"))
+        return only(hf).id
+
+
+def said_of(id: str, store: str) -> dict[str, int]:
+    """What every place says would be sent."""
+    with holdfast.open(store) as hf:
+        session = hf.session(id)
+        found = {
+            "explain_now": session.explain_now().tokens,
+            "snapshot": session.snapshot().used_tokens,
+            "status": session.status()["context_window"]["used_tokens"],
+        }
+    (context,), (state,) = values("context", id), values("status-line", id)
+    found |= {"context": context["tokens"], "status-line": state["context_window"]["used_tokens"]}
+    found["sections"] = sum(context["sections"].values())
+    number = f"{context['tokens']:,} of {context['window']:,} tokens"
+    found["context in words"] = context["tokens"] if number in run("context", id).stdout else 0
+    shown = run("show", id).stdout
+    found["show"] = context["tokens"] if f"would be sent: {number}" in shown else 0
+    (plan,) = values("compact", id, "--preview")
+    found["compact"] = plan["window"]["before"]
+    return found
+
+
+def test_an_imported_session_has_one_number_from_what_its_program_recorded(
+    store: str, tmp_path: Path
+) -> None:
+    id = imported(store, tmp_path, codex())
+    found = said_of(id, store)
+    assert len(set(found.values())) == 1, found
+    (told,) = values("context", id)
+    assert told["sent"] == 31_000
+    assert 31_000 < told["tokens"] < 31_000 + 1_000  # with its reply
+    assert (told["window"], told["window_from"]) == (258_400, "recorded")
+    assert told["room"] < 258_400
+    assert told["unrecorded"] == told["sections"]["unrecorded"] > 20_000
+    shown = " ".join(run("context", id).stdout.split())
+    assert "what codex sent besides the messages: its system prompt and tools" in shown
+    assert "The newest call was sent 31,000, its reply not included." in shown
+    assert "as codex recorded" in shown
+
+
+def test_a_compaction_and_its_undo_go_from_that_number_and_back_to_it(
+    store: str, tmp_path: Path
+) -> None:
+    id = imported(store, tmp_path, codex(turns=40, used=500))
+    (before,) = values("context", id)
+    run("compact", id)
+    (after,) = values("context", id)
+    (marker,) = after["markers"]
+    assert (marker["prompt_before"], marker["prompt_after"]) == (before["tokens"], after["tokens"])
+    assert after["tokens"] < before["tokens"]
+    assert after["unrecorded"] == before["unrecorded"]
+    (back,) = values("undo", id)
+    assert (back["window"]["before"], back["window"]["after"]) == (
+        after["tokens"], before["tokens"],
+    )  # fmt: skip
+
+
+def test_what_is_sent_from_here_is_counted_as_it_is_and_no_more_as_it_was_recorded(
+    store: str, tmp_path: Path
+) -> None:
+    id = imported(store, tmp_path, codex())
+    with holdfast.open(store) as hf:
+        session = hf.session(id)
+        session.user("Go on.")
+        session.window(model="gpt-5.1", system="Be brief.").request("openai-responses")
+        session.reply({
+            "id": "resp_1", "object": "response", "status": "completed", "model": "gpt-5.1",
+            "output": [{"type": "message", "role": "assistant", "content": [
+                {"type": "output_text", "text": "Done."}]}],
+            "usage": {"input_tokens": 9_000, "output_tokens": 3},
+        })  # fmt: skip
+    (told,) = values("context", id)
+    assert (told["program"], told["unrecorded"]) == ("", None)
+    assert told["window_from"] == "model"
+    assert told["sent"] == 9_000
+    assert len({*said_of(id, store).values()}) == 1
+
+
+def test_a_program_that_recorded_no_sizes_leaves_its_system_prompt_unknown(
+    store: str, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Mend the roof.")
+    told.reply("m1", text("It is mended."), usage={"input_tokens": 0})
+    id = imported(store, tmp_path, told)
+    (found,) = values("context", id)
+    assert (found["sent"], found["unrecorded"]) == (None, None)
+    shown = " ".join(run("context", id).stdout.split())
+    assert "claude-code recorded no size of its prompts" in shown
+    assert "is unknown, and is not in this number" in shown
+
+
+def test_a_window_that_less_fits_in_than_was_there_is_unknown(store: str, tmp_path: Path) -> None:
+    told = codex(turns=2, model="acme-ultra", used=400_000)
+    for record in told.records:
+        info = record["payload"].get("info") or record["payload"]
+        info.pop("model_context_window", None)
+    id = imported(store, tmp_path, told)
+    (found,) = values("context", id)
+    (state,) = values("status-line", id)
+    assert found["sent"] == 420_000
+    assert (found["window"], found["room"], found["over"]) == (None, None, 0)
+    assert found["window_from"] == "unknown"
+    assert state["context_window"]["used_percentage"] is None
+    shown = run("context", id).stdout
+    assert "tokens of a window of unknown size" in shown.splitlines()[0]
+    assert "%" not in shown.splitlines()[0]
+    with holdfast.open(store) as hf:
+        assert hf.session(id).explain_now().share is None
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ((132_627, 0, 0), "132,627 → unknown tokens"),
+        ((0, 0, 200_000), "the prompt's size is unknown"),
+        ((90_000, 50_000, 200_000), "90,000 → 50,000 tokens of the window of 200,000 (45% → 25%)"),
+        ((300, 20, 200_000), "300 → 20 tokens of the window of 200,000 (<1% → <1%)"),
+    ],
+)
+def test_a_size_that_nobody_told_is_unknown_and_never_nothing(
+    told: tuple[int, int, int], words: str
+) -> None:
+    assert change(*told) == words
+
+
+def test_a_share_of_an_unknown_window_is_unknown() -> None:
+    assert of_window(408_220, 0) == "408,220 tokens of a window of unknown size"
+    assert percent(5, 0) == "share unknown"
+    assert of_window(50, 200) == "50 of 200 tokens (25%)"
+
+
+def test_a_cost_that_nobody_knows_is_unknown() -> None:
+    assert money_of(0, 3, 3) == "cost unknown"
+    assert money_of(0, 0, 3) == "$0.0000"
+    assert money_of(5_000_000, 1, 3) == "$0.0050 and 1 call of unknown price"
+    shot = BudgetSnapshot(
+        context_window_size=0, used_tokens=0, used_percentage=0, remaining_tokens=0,
+        unpriced_calls=2,
+    )  # fmt: skip
+    assert spent_in_words(shot) == "cost unknown"
+
+
+def test_models_never_take_longer_than_what_they_are_a_part_of() -> None:
+    def shot(api: int, active: int) -> BudgetSnapshot:
+        return BudgetSnapshot(
+            context_window_size=0, used_tokens=0, used_percentage=0, remaining_tokens=0,
+            api_duration_ms=api, session_duration_ms=active,
+        )  # fmt: skip
+
+    assert "models took 0:00:10 of 0:01:34 active" in worked(shot(10_000, 94_000))
+    longer = worked(shot(73_146_000, 94_000))
+    assert longer.endswith("0:01:34 active · calls of models took 20:19:06 together")
+
+
+def test_a_compaction_tells_in_a_line_what_why_who_how_much_and_how_to_undo() -> None:
+    body = Summary(
+        covers=(Span(1, 40),), text="They mended.", kept=(1,), trigger="auto", step="summarise",
+        model="claude-haiku-4-5", cost=3_100_000, reason="the window is full",
+        prompt_before=180_000, prompt_after=60_000,
+    )  # fmt: skip
+    assert line(body, undo="/undo", window=200_000) == (
+        "compacted: a summary stands for entries 2–40, since the window is full; written by "
+        "claude-haiku-4-5 for $0.0031; 180,000 → 60,000 tokens of the window of 200,000 "
+        "(90% → 30%); /undo takes it back"
+    )
+    cleared = Clear(parts=(PartRef(3, 0), PartRef(9, 1)), trigger="idle", prompt_before=9_000,
+                    prompt_after=4_000)  # fmt: skip
+    assert line(cleared, undo="/undo") == (
+        "compacted: 2 outputs of entries 3–9 cleared, since what was cached had run out; no model "
+        "was asked; 9,000 → 4,000 tokens; /undo takes it back"
+    )
+
+
+def test_who_wrote_an_imported_summary_and_what_it_left_is_unknown_where_nobody_said() -> None:
+    body = Summary(
+        covers=(Span(1, 9),), text="They mended.", trigger="manual", step="import",
+        policy="claude-code", tokens_before=132_627,
+    )  # fmt: skip
+    told = line(body, undo="/undo")
+    assert "written by a model of claude-code, cost unknown; 132,627 → unknown tokens" in told
+    unpriced = Summary(covers=(Span(1, 9),), text=".", model="acme-ultra", prompt_before=9)
+    assert "written by acme-ultra for an unknown cost" in line(unpriced, undo="/undo")
+
+
+def test_calls_of_unknown_price_have_no_price_in_the_table(tmp_path: Path, store: str) -> None:
+    with holdfast.open(store) as hf:
+        _unpriced(hf)
+    assert "unknown*" in run("cost").stdout
+    (told,) = values("cost")
+    assert (told["cost_usd"], told["unpriced_calls"]) == (None, 1)
+    assert "unknown*" in run("stats").stdout
+
+
+def _unpriced(hf: Holdfast) -> None:
+    session = hf.session(model="acme-ultra")
+    session.user("hello")
+    with pytest.warns(AssumedModel):
+        session.window().request("openai-chat")
+    session.reply({
+        "id": "c1", "model": "acme-ultra",
+        "choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 2},
+    })  # fmt: skip
+    assert session.snapshot().unpriced_calls == 1
+    assert session.snapshot().last_call_usage is not None
