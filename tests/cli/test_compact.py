@@ -9,6 +9,7 @@ import holdfast
 from holdfast import ToolCall, ToolResult
 from holdfast.cli.planning import in_sight
 from holdfast.engine.blocking import BlockingSession
+from holdfast.model.ledger import State
 from holdfast.model.log import Clear, PartRef, Pin
 from holdfast.model.message import assistant, tool
 from holdfast.testing import StrictServer
@@ -55,7 +56,7 @@ def test_a_preview_begins_with_a_verdict_and_changes_nothing(worked: str) -> Non
 
 
 def test_what_a_summary_does_not_name_is_one_recall_away() -> None:
-    counts = {"retained": 9, "recoverable": 3, "missing": 2, "changed": 0}
+    counts: dict[State, int] = {"retained": 9, "recoverable": 3, "missing": 2, "changed": 0}
     told = in_sight(counts, "/recall #N")
     assert told == (
         "9 facts in sight, 5 one recall away (2 of them not named in the summary: `/recall #N`)"

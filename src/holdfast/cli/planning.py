@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.engine.focus import Focus
     from holdfast.engine.outlook import Outlook
     from holdfast.model.decision import Decision
-    from holdfast.model.ledger import Retention
+    from holdfast.model.ledger import Retention, State
     from holdfast.model.plan import Plan
 
 Row = tuple[str, str, str]
@@ -94,7 +94,7 @@ def _written(plan: Plan) -> str:
     return f"written by {plan.model} for {money(plan.cost)}"
 
 
-def in_sight(counts: Mapping[str, int], recall: str) -> str:
+def in_sight(counts: Mapping[State, int], recall: str) -> str:
     """What becomes of the facts of the session; none of them is gone."""
     away = counts["recoverable"] + counts["missing"]
     told = f"{many(counts['retained'], 'fact')} in sight"
