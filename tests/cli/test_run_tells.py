@@ -85,11 +85,14 @@ def test_json_says_what_was_refused(tmp_path: Path, how: str) -> None:
 
 
 def test_quiet_says_nothing_but_the_answer_and_errors(tmp_path: Path) -> None:
-    answers = iter([TOUCH, answer("No."), answer(status=400, error="no such thing")])
+    wrong_then_right = [answer(status=400, error="no such thing"), answer("Yes.")]
+    answers = iter([TOUCH, answer("No."), *wrong_then_right])
     with StrictServer(lambda asked: next(answers)) as server:
         done = run(tmp_path, server, "-p", "touch it", "--quiet")
         assert (done.returncode, done.stdout, done.stderr) == (3, "No.\n", "")
         wrong = run(tmp_path, server, "-p", "again", "-q")
+        unknown = run(tmp_path, server, "-p", "again", "-q", "-m", "claude-nobody-knows-1")
+        assert (unknown.returncode, unknown.stdout, unknown.stderr) == (0, "Yes.\n", "")
         assert wrong.returncode == 1
         assert "no such thing" in wrong.stderr
 

@@ -18,6 +18,7 @@ from agents import (
 from agents.memory import Session, is_openai_responses_compaction_aware_session
 
 import holdfast
+from holdfast.errors import Misuse
 from holdfast.frameworks.agents_sdk import HoldfastSession
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer
@@ -171,3 +172,8 @@ def test_two_users_at_once_have_their_own_sessions_and_each_call_is_counted_once
         assert {one.id for one in hf.sessions()} == {"alice", "bob"}
         counted = {one.name: one.calls for one in hf.costs("session")}
         assert counted == {"alice": 6, "bob": 3}
+
+
+def test_what_is_no_session_is_refused_in_words(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, pytest.raises(Misuse, match=r"hf\.session"):
+        HoldfastSession(hf)  # type: ignore[arg-type]

@@ -77,11 +77,10 @@ def run(
     from holdfast.agent.keys import check_key
     from holdfast.agent.voice import Voice
     from holdfast.agent.whom import led, whom
-    from holdfast.cli.progress import Progress
 
     conceal_keys()
     text, as_json = _prompt(prompt), asked.json or stream_json
-    progress = Progress(quiet=quiet or as_json)
+    progress = _progress(quiet=quiet, as_json=as_json)
     with ends_when_told(), closing(Voice()) as voice, _store(asked, progress) as hf:
         opener = Opener(hf, voice, caps, weak_model=reachable(weak_model))
         resumed = opener.again(again) if again else None
@@ -100,6 +99,18 @@ def run(
                 told.loaded(loaded(session, chosen.model))
             with told.ending():
                 told.done(_last(opener, session, provider, chosen.model, allow, told, text))
+
+
+def _progress(*, quiet: bool, as_json: bool) -> Progress:
+    """Whom to tell how the work goes; where it is quiet, no assumption is told of either."""
+    import warnings
+
+    from holdfast.cli.progress import Progress
+    from holdfast.errors import AssumedModel
+
+    if quiet:
+        warnings.simplefilter("ignore", AssumedModel)
+    return Progress(quiet=quiet or as_json)
 
 
 def _store(asked: Asked, progress: Progress) -> Holdfast:
