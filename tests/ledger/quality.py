@@ -1,0 +1,125 @@
+"""`python -m tests.ledger.quality DIRECTORY` prints how well constraints and corrections are found
+in public sessions that were labelled before the rules were changed.
+
+`heldout.jsonl` names sessions that people have committed to public repositories, each message by
+the hash of its words and its two labels, given by `labelling.md` before any rule was tried on them.
+The words themselves are not here: DIRECTORY holds a clone of each repository, as `owner+name` or
+`owner+name/repo`. A session is in this half where the first byte of the SHA-256 of its name is odd.
+What a clone no longer holds is told, and not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.core.ledger.requests import prose
+from holdfast.core.ledger.rules import Kind
+from holdfast.core.ledger.wishes import wishes
+from tests.ledger.scoring import Score
+
+HELDOUT = Path(__file__).with_name("heldout.jsonl")
+KINDS: tuple[Kind, ...] = ("constraint", "correction")
+
+_SPEAKER = re.compile(r"^(?=_\*\*(?:User|Assistant|Agent)[^\n]*\*\*_)", re.MULTILINE)
+_RUN = re.compile(r"^# aider chat started at ", re.MULTILINE)
+_WIDE = re.compile("[\u4e00-\u9fff]")
+
+
+class Judged(NamedTuple):
+    """A message, whether it is the first of its session, and its labels."""
+
+    text: str
+    first: bool
+    labels: dict[str, bool | None]
+
+
+def sessions() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in HELDOUT.read_text("utf-8").splitlines()]
+
+
+def messages(text: str, path: str, run: str) -> list[str]:
+    """What the user said in a session, each message once."""
+    said = _aider(text, run) if path.endswith(".aider.chat.history.md") else _exported(text)
+    return list(dict.fromkeys(one for one in said if one))
+
+
+def _exported(text: str) -> Iterator[str]:
+    for part in _SPEAKER.split(text):
+        if part.startswith("_**User"):
+            body = part.partition("\n")[2].strip()
+            yield re.sub(r"\n---\s*$", "", body).strip()
+
+
+def _aider(text: str, run: str) -> Iterator[str]:
+    told = next((one for one in _RUN.split(text.replace("\r\n", "\n")) if one.startswith(run)), "")
+    said: list[str] = []
+    for line in [*told.split("\n"), ""]:
+        if line.startswith("#### "):
+            said.append(line[5:].rstrip())
+        elif said:
+            yield "\n".join(said).strip()
+            said = []
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def judged(home: Path) -> Iterator[Judged]:
+    """Every labelled message that a clone still holds."""
+    for session in sessions():
+        text = _shown(home, session)
+        said = messages(text, session["path"], session.get("run", "")) if text else []
+        places = {digest(one): place for place, one in enumerate(said)}
+        for name, constraint, correction in session["labels"]:
+            if name in places:
+                labels = {"constraint": constraint, "correction": correction}
+                yield Judged(said[places[name]], places[name] == 0, labels)
+
+
+def _shown(home: Path, session: dict[str, Any]) -> str:
+    clone = home / session["repository"].replace("/", "+", 1)
+    clone = clone / "repo" if (clone / "repo").is_dir() else clone
+    command = ["git", "-C", str(clone), "show", f"{session['commit']}:{session['path']}"]
+    return subprocess.run(command, capture_output=True, check=False).stdout.decode(
+        "utf-8", "replace"
+    )
+
+
+def score(found: list[Judged], kind: Kind, wide: bool | None = None) -> Score:
+    """Right, wrong and missed, message by message; `wide` chooses Chinese or the rest."""
+    told = [
+        (bool(wishes(1, prose(one.text), kind, begun=not one.first)), one.labels[kind])
+        for one in found
+        if one.labels[kind] is not None and wide in (None, bool(_WIDE.search(one.text)))
+    ]
+    return Score(told.count((True, True)), told.count((True, False)), told.count((False, True)))
+
+
+def line(name: str, told: Score) -> str:
+    figures = f"{told.right:>6} {told.wrong:>6} {told.missed:>7}"
+    return f"{name:<30} {figures} {told.precision:>10.2f} {told.recall:>7.2f}"
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        raise SystemExit("name the directory that holds the clones")
+    found = list(judged(Path(sys.argv[1])))
+    known = sum(len(one["labels"]) for one in sessions())
+    print(f"{len(found)} of {known} labelled messages are there")
+    print(f"{'':<30} {'right':>6} {'wrong':>6} {'missed':>7} {'precision':>10} {'recall':>7}")
+    for kind in KINDS:
+        print(line(kind, score(found, kind)))
+        print(line(f"{kind}, Chinese", score(found, kind, True)))
+        print(line(f"{kind}, other languages", score(found, kind, False)))
+
+
+if __name__ == "__main__":
+    main()
