@@ -2,7 +2,8 @@
 
 Rule 1: only prose is read: code, quotes, paths, pasted logs and tables are left out.
 Rule 2: a question is no constraint, and the first words of a session correct nothing.
-Rule 3: nothing longer than SPEECH is read: what is that long is a document that was handed over,
+Rule 3: in a text of a script without blanks, lines of plain ASCII are pasted, not said.
+Rule 4: nothing longer than SPEECH is read: what is that long is a document that was handed over,
         and what its sentences are meant to constrain cannot be decided.
 """
 
@@ -14,6 +15,7 @@ from functools import cache
 from typing import Final
 
 from holdfast.core.ledger.literals import needed
+from holdfast.core.ledger.matching import is_wide
 from holdfast.core.ledger.rules import RULES, Kind, Rule
 from holdfast.model.ledger import Wish
 
@@ -37,7 +39,12 @@ def wishes(seq: int, text: str, kind: Kind, *, begun: bool) -> tuple[Wish, ...]:
     """The sentences of a text that are of this kind; `begun` says that something went before."""
     if len(text) > SPEECH or (kind == "correction" and not begun):
         return ()
-    found = ((sentence, _named(sentence, possible(sentence, kind))) for sentence in sentences(text))
+    wide = is_wide(text)
+    found = (
+        (sentence, _named(sentence, possible(sentence, kind)))
+        for sentence in sentences(text)
+        if not (wide and sentence.isascii())
+    )
     return tuple(Wish(seq=seq, text=said, inferred=names) for said, names in found if names)
 
 
