@@ -13,6 +13,7 @@ from holdfast.core.sound import sound
 from holdfast.core.standing import Standing
 from holdfast.core.transcript import earlier
 from holdfast.engine.bringing import TOLD
+from holdfast.engine.copied import timeless
 from holdfast.engine.identity import session_id
 from holdfast.engine.prints import EXTRACTED, of_record, printed, with_subtasks
 from holdfast.engine.rolling import Rolling
@@ -99,6 +100,8 @@ class Ingest:
     async def open(self) -> None:
         """Look up what is known of it."""
         await self._trail.open()
+        if self._begun.forked and self._begun.forked != self._begun.native:
+            await self._trail.trace(session_id(self._agent, self._begun.forked))
 
     def made(self) -> Brought | None:
         """The session with what it holds so far, where it is not written yet."""
@@ -133,7 +136,10 @@ class Ingest:
         assert isinstance(body, Message)
         print = printed(body, told.created, told.native)
         before = with_subtasks(body, told.created, told.native)
-        seq = await self._trail.known(print, told.native, body if told.open else None, before)
+        may_grow = body if told.open else None
+        seq = await self._trail.known(
+            print, told.native, may_grow, before=before, bare=timeless(body)
+        )
         if not seq:
             records = self._sound(Message("user", told.records)) if told.records else None
             beside: tuple[Any, ...] = records.parts if isinstance(records, Message) else ()
@@ -185,7 +191,7 @@ class Ingest:
             boundary=told.boundary,
         )  # fmt: skip
         print = printed(bare, told.created, told.native)
-        seq = await self._trail.known(print, told.native)
+        seq = await self._trail.known(print, told.native, bare=timeless(bare))
         if not seq:
             marker = await self._summary(bare, told)
             seq = await self._trail.push(
@@ -250,7 +256,7 @@ class Ingest:
                 return  # it is not in this session: nothing of it can be left
         marker = Rewind(to=to or 0, reason=told.reason)
         print = printed(marker, told.created, "")
-        if not await self._trail.known(print):
+        if not await self._trail.known(print, bare=timeless(marker)):
             await self._trail.push(marker, print, created=told.created, completed=told.created)
 
     async def called(self, told: Called) -> None:

@@ -15,8 +15,9 @@ class Rolling(Trail):
     """One imported session that such files tell of."""
 
     async def known(
-        self, print: bytes, native: str = "", told: Message | None = None, before: bytes = b""
-    ) -> int:
+        self, print: bytes, native: str = "", told: Message | None = None,
+        *, before: bytes = b"", bare: bytes = b"",
+    ) -> int:  # fmt: skip
         """The entry that what is told has become already; 0 where it is new."""
         if self.session is None:
             await self._create(self._wanted)

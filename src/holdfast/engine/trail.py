@@ -20,6 +20,7 @@ from holdfast.core.count import weigh_body
 from holdfast.engine import load
 from holdfast.engine.bringing import bring
 from holdfast.engine.bulk import bulk
+from holdfast.engine.copied import Copied, copied
 from holdfast.engine.identity import session_id
 from holdfast.engine.learning import AGAIN, IMPORT, learnt
 from holdfast.engine.prints import SIZE, Loose, cut_short, named, of_record, split
@@ -61,6 +62,7 @@ class Trail:
         self._prints: list[bytes] = []
         self._places: list[int] = []
         self._alike: tuple[Origin, ...] = ()
+        self._source: Copied | None = None
         self._straight = True
         self._imported = 0
         """The newest entry that was imported; what lies behind it, somebody else has said."""
@@ -92,6 +94,10 @@ class Trail:
         if self.session.head != origin.head:
             await self._reread()
 
+    async def trace(self, id: str) -> None:
+        """Look for what is told in another session first, whose beginning it repeats."""
+        self._source = await copied(self._store, id)
+
     def _called(self, native: str) -> None:
         """Go by another name: another session has its own."""
         id = session_id(self._wanted.agent, native)
@@ -112,13 +118,16 @@ class Trail:
         self._imported, self._straight = found.imported, found.straight
 
     async def known(
-        self, print: bytes, native: str = "", told: Message | None = None, before: bytes = b""
-    ) -> int:
+        self, print: bytes, native: str = "", told: Message | None = None,
+        *, before: bytes = b"", bare: bytes = b"",
+    ) -> int:  # fmt: skip
         """The entry that what is told next has become already; 0 where it is new.
 
         `told` is a message that may have been cut off; `before` is the fingerprint that older
-        stores know it by, if that is another.
+        stores know it by, if that is another; `bare` is the one without its time.
         """
+        if self._source and (seq := await self._follow(self._source, print, bare)):
+            return seq
         if before and self._at < len(self._prints) and self._prints[self._at] == before:
             self._prints[self._at] = print
         if self._is_strange(print):
@@ -135,6 +144,26 @@ class Trail:
         if seq := self._next(print) or (told and await self._outgrown(native, told)):
             return seq
         return await self._aside(print)
+
+    async def _follow(self, source: Copied, print: bytes, bare: bytes) -> int:
+        """The entry of the source that is told again; 0 where the copy has ended, or is known."""
+        if self.session is None and (seq := source.follow(print, bare)):
+            return seq
+        if self.session is None:
+            await self._part_from(source)
+        elif self._at < len(self._places) and source.repeats(self._places[self._at], bare):
+            self._prints[self._at] = print
+        return 0
+
+    async def _part_from(self, source: Copied) -> None:
+        """Begin a fork where what is told goes on otherwise than its source."""
+        self._source = None
+        if source.prints:
+            places = source.places
+            forked = replace(self._wanted, parent=source.session, fork=places[-1])
+            if await self._create(forked):
+                self._prints, self._places = list(source.prints), places
+            self._at = min(len(places), len(self._places))
 
     def _is_strange(self, print: bytes) -> bool:
         """Whether what is known begins otherwise."""
@@ -379,6 +408,8 @@ class Trail:
         """All that still waits, and what is to be remembered; nothing where nothing was told."""
         if self._alike:
             await self._branch()
+        if self._source and self.session is None:
+            await self._part_from(self._source)
         if self.session is None:
             return None
         await self._lay_by(0)

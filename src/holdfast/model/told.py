@@ -43,6 +43,8 @@ class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Whether such a copy has gone on."""
     copied: int = 0
     """The last entry that was handed over with it; 0 where nobody knows, or somebody changed it."""
+    forked: str = ""
+    """The session whose beginning its file repeats with times of its own, by its native id."""
     rolling: bool = False
     """Whether its file may lose its beginning while it grows; nothing in it depends on another."""
 

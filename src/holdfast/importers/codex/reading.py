@@ -90,6 +90,7 @@ class Reading:
             copy_of=copy.session if copy else "",
             grown=copy is None or copy.grown,
             copied=copy.head if copy else 0,
+            forked="" if parent or copy else text(meta.get("forked_from_id")),
         )
         yield from self._before
         if meta.get("history_base"):
