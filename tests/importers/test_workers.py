@@ -29,6 +29,7 @@ from holdfast.model.store import Changes
 from holdfast.stores import waiting
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.places import ORDINAL_BITS, SEQ_BITS
+from tests.importers import test_codex_forks as rollouts
 from tests.importers.writing import Transcript, call, story, text
 from tests.thorough import share
 
@@ -287,3 +288,16 @@ def test_words_of_a_session_that_moves_are_indexed_again(files: Path, tmp_path: 
         one = next(iter(hf.every_session()))
         drive(hf.engine.store.sessions.set(one.id, Changes(project="/elsewhere")))
         assert {hit.session for hit in hf.search("question", project="/elsewhere")} == {one.id}
+
+
+def test_a_fork_is_compared_with_its_source_by_the_store_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = tmp_path / "rollouts"
+    rollouts.begun().write(files)
+    told = rollouts.copied(rollouts.begun(rollouts.FORK, forked_from_id=rollouts.THREAD))
+    told.turn("And the door?", "The door is new.")
+    told.write(files, name="rollout-2026-01-02T05-00-00-fork.jsonl")
+    with holdfast.open(tmp_path / "store.db") as hf:
+        list(hf.import_from(files))
+        assert sorted(bool(one.fork) for one in hf.every_session()) == [False, True]

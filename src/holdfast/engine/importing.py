@@ -191,9 +191,17 @@ class Importing:
         parent = session_id(agent, begun.parent) if belongs else ""
         shared = await self._shared(begun) if begun.copied else 0
         made = Ingest(self._engine, agent, begun, begun.copy_of if shared else parent, report,
-                      careful=self._careful, before=self._before, shared=shared)  # fmt: skip
+                      careful=self._careful, before=self._before, shared=shared,
+                      source=await self._repeated(begun))  # fmt: skip
         await made.open()
         return made
+
+    async def _repeated(self, begun: Begun) -> str:
+        """The session whose beginning a file repeats, if that is here."""
+        if not begun.forked or begun.forked == begun.native:
+            return ""
+        known = await self._known(session_id(self._importer.name, begun.forked))
+        return known.id if known else ""
 
     async def _carry(self, item: Carried, report: Imported) -> list[str]:
         """A session that is taken in as it is; why it cannot be, where it cannot."""

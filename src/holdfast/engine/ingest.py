@@ -64,7 +64,9 @@ class Ingest:
         careful: bool,
         before: Sequence[Origin],
         shared: int = 0,
+        source: str = "",
     ) -> None:
+        self._source = source  # whose beginning it repeats with times of its own
         self._engine, self._agent, self._report = engine, agent, report
         self._begun = begun
         self._title, self._model = begun.title, begun.model
@@ -100,8 +102,8 @@ class Ingest:
     async def open(self) -> None:
         """Look up what is known of it."""
         await self._trail.open()
-        if self._begun.forked and self._begun.forked != self._begun.native:
-            await self._trail.trace(session_id(self._agent, self._begun.forked))
+        if self._source:
+            await self._trail.trace(self._source)
 
     def made(self) -> Brought | None:
         """The session with what it holds so far, where it is not written yet."""
