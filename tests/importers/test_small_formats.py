@@ -75,8 +75,9 @@ def test_every_provider_takes_what_was_imported(
         bring(hf, shared_data / path)
         for session in sessions(hf)[:: step(4)]:
             session.user("Go on, please.")
-            for format, (model, connect) in CLIENTS.items():
-                connect(server)(session.preview(model=model).request(format))
+            for format, (model, connect, method) in CLIENTS.items():
+                with connect(server) as client:
+                    method(client)(**session.preview(model=model).request(format))
         assert server.refused == []
 
 
