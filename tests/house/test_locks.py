@@ -58,6 +58,13 @@ def test_every_pin_has_a_hash(lock: str) -> None:
     assert not re.findall(r"^[a-z0-9.-]+==[^\n]*[^\\]\n", text, re.MULTILINE)
 
 
+def test_the_benchmarks_are_locked_to_a_ripgrep_that_installs_without_a_compiler() -> None:
+    """15.1.0 has no wheel for Linux on x86-64, so that its Rust source would be built."""
+    [ripgrep] = [one for one in wanted(["bench"]) if one.name == "ripgrep"]
+    assert "15.1.0" not in ripgrep.specifier
+    assert pins("bench.lock")["ripgrep"] == ["14.1.0"]
+
+
 HEAVY = {
     "anthropic",
     "langchain",
