@@ -125,7 +125,7 @@ def test_an_unknown_entry_says_where_to_look() -> None:
         (("sesions",), "Did you mean 'sessions'?"),
         (("shwo", "x"), "Did you mean 'show'?"),
         (("sessions", "--limt", "3"), "--limit"),
-        (("undo",), "Missing argument"),
+        (("recall",), "Missing argument 'HANDLE'"),
         (("sessions", "--limit", "0"), "range"),
         (("zzzz",), "There is no command"),
         (("list",), "Did you mean 'sessions'?"),

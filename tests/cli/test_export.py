@@ -57,8 +57,7 @@ def test_with_json_the_statement_is_a_value(store: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("export",), "export which session?"),
-        (("export", "last", "--json"), "say -o FILE"),
+        (("export", "--json"), "say -o FILE"),
         (("export", "nobody"), "nobody"),
         (("export", "last", "--to", "runes"), "runes"),
         (("handoff", "last"), "--to"),

@@ -72,6 +72,14 @@ def test_the_index_can_be_brought_up_to_date_a_little_at_a_time(hf: Holdfast) ->
         ("# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nUse tabs\n</INSTRUCTIONS>", ""),
         ("<system-reminder>be kind</system-reminder>\nFix the login", "Fix the login"),
         ("<user_instructions>never closed", ""),
+        ("<bash-input>git switch main</bash-input>", ""),
+        ("<bash-stdout>on main</bash-stdout><bash-stderr></bash-stderr>", ""),
+        ("<ide_opened_file>a.py is open</ide_opened_file>\nFix the login", "Fix the login"),
+        ("<ide_selection>lines 1 to 3</ide_selection>", ""),
+        ("# Context from my IDE setup:\n\n## My request for Codex:\nFix it\n", "Fix it"),
+        ("Fix @a.py\n\n--- Content from referenced files ---\nNo files.", "Fix @a.py"),
+        ("[Request interrupted by user]", ""),
+        ("/clear", ""),
         ("<b>Fix</b> the login", "<b>Fix</b> the login"),
         ("# AGENTS.md is wrong", "# AGENTS.md is wrong"),
     ],
@@ -82,6 +90,12 @@ def test_an_opening_is_not_what_a_program_says(said: str, own: str, hf: Holdfast
     drive(hf.engine.store.log.append(session.id, [draft]))
     session.user("And then?")
     assert hf.opening(session.info) == (own or "And then?")
+
+
+def test_a_command_opens_a_session_where_nothing_else_was_said(hf: Holdfast) -> None:
+    session = hf.session()
+    session.user("/ls")
+    assert hf.opening(session.info) == "/ls"
 
 
 def test_what_is_said_here_opens_a_session_whatever_it_looks_like(hf: Holdfast) -> None:

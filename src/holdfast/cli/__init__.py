@@ -57,7 +57,8 @@ COMMANDS = {
 def main(ctx: click.Context, store: str | None, as_json: bool) -> None:
     """Keeps every word of your agents' sessions, and shows what their models see.
 
-    SESSION is an id, an unambiguous beginning of one (six letters or more), or `last`.
+    SESSION is an id, an unambiguous beginning of one (six letters or more), or `last`; without
+    one it is the last.
     """
     ctx.obj = Asked(store, as_json)
     if ctx.invoked_subcommand is None:

@@ -10,7 +10,7 @@ import click
 
 from holdfast.cli import completing
 from holdfast.cli.fullness import of_window, remarks
-from holdfast.cli.options import Asked, common, find, session_or_last
+from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
     from holdfast.core.explain import Absence, Difference, Line
@@ -43,7 +43,7 @@ NO_MODEL = (
 
 
 @click.command()
-@session_or_last
+@session_argument
 @click.option(
     "-m",
     "--model",
@@ -77,7 +77,7 @@ def context(asked: Asked, session: str, model: str) -> None:
 
 
 @click.command()
-@session_or_last
+@session_argument
 @click.option("--entry", metavar="ENTRY", default="",
               help="The reply whose call is explained, or an entry that is missing.")  # fmt: skip
 @click.option("--against", metavar="ENTRY", default="",

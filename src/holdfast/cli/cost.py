@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completing
-from holdfast.cli.options import Asked, common, completed, find
+from holdfast.cli.options import Asked, common, completed, find, session_argument
 from holdfast.cli.wording import many
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _row(table: Table, one: Costs, *more: str, within: str = "", style: str = ""
 
 
 @click.command("status-line")
-@click.argument("session", default="last", shell_complete=completed)
+@session_argument
 @common
 def status_line(asked: Asked, session: str) -> None:
     """The state of a session's window as JSON, for scripts that draw a status line."""

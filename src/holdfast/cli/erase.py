@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import LAST, Asked, common, completed, find
 
 if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@session_argument
+@click.argument("session", default="", metavar="[SESSION]", shell_complete=completed)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
     "--backups",
@@ -29,10 +29,13 @@ def erase(asked: Asked, session: str, yes: bool, backups: OfBackups) -> int:
     from holdfast.agent.subtask import subtasks
     from holdfast.cli.doctor import busy
     from holdfast.cli.terminal import agreed, emit
+    from holdfast.errors import Misuse
     from holdfast.model.store import Erasing
 
+    if yes and not session:  # the one thing that cannot be undone is done to what was named
+        raise Misuse("--yes erases without asking; name the session, or say `last`")
     with asked.open() as hf:
-        found = find(hf, session)
+        found = find(hf, session or LAST)
         if not asked.json:
             announce(hf, found)
         if not yes and not agreed("Erase it for good?"):

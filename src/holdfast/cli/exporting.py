@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli import completing
-from holdfast.cli.options import Asked, common, completed, find
+from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
     from holdfast.model.portable import Fidelity
@@ -21,7 +21,7 @@ FORMATS = (
 
 
 @click.command()
-@click.argument("session", required=False, shell_complete=completed)
+@session_argument
 @click.option("--to", "format", type=click.Choice(FORMATS), default="portable",
               show_default=True, help="The form it is to have.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", default="", help="Write it there, for you alone.")
@@ -33,7 +33,7 @@ FORMATS = (
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the portable form.")
 @common
 def export(
-    asked: Asked, session: str | None, format: str, output: str, model: str, raw: bool,
+    asked: Asked, session: str, format: str, output: str, model: str, raw: bool,
     boundaries: bool, schema: bool,
 ) -> None:  # fmt: skip
     """Write a session in another form.
@@ -49,8 +49,6 @@ def export(
     if schema:
         _show_schema()
         return
-    if not session:
-        raise Misuse("export which session? name it, or say `last`")
     if asked.json and not output:
         raise Misuse("--json tells of the file that was written; say -o FILE")
     with asked.open() as hf:

@@ -107,10 +107,41 @@ def completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[Co
         return []
 
 
-session_argument = click.argument("session", shell_complete=completed)
+session_argument = click.argument("session", default=LAST, shell_complete=completed)
+"""Without a name, the session that changed last."""
 
-session_or_last = click.argument("session", default=LAST, shell_complete=completed)
-"""For commands that only look: without a name, the session that changed last."""
+
+def session_and(name: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The arguments [SESSION] NAME: a word alone is NAME, and of the session that changed last."""
+    metavar = str(given.pop("metavar", name.upper()))
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def command(*words: Any, session: str | None, **rest: Any) -> Any:
+            if session is None:
+                raise click.MissingParameter(param_hint=f"'{metavar}'", param_type="argument")
+            if rest[name] is None:
+                session, rest[name] = LAST, session
+            return function(*words, session=session, **rest)
+
+        second = click.argument(name, required=False, metavar=metavar, **given)(command)
+        return click.argument(
+            "session", required=False, metavar="[SESSION]", shell_complete=completed
+        )(second)
+
+    return decorate
+
+
+def find_with_entry(hf: Holdfast, name: str, entry: str) -> tuple[Session, str]:
+    """A session and the entry that was named with it: a number alone is an entry of the last."""
+    from holdfast.errors import Unknown
+
+    try:
+        return find(hf, name), entry
+    except Unknown:
+        if entry or not name.isdigit():
+            raise
+        return newest(hf), name
 
 
 def find(hf: Holdfast, name: str) -> Session:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import Asked, common, find, find_with_entry, session_and, session_argument
 
 if TYPE_CHECKING:
     from holdfast.engine.doors import BlockingSession, Holdfast
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 @click.option("--list", "listed", is_flag=True, help="List what is pinned.")
 @common
 def pin(asked: Asked, session: str, entry: str, fact: str, file: str, listed: bool) -> None:
-    """Keep an entry, a fact or a file in every window."""
+    """Keep an entry, a fact or a file in every window.
+
+    A number alone is an entry of the last session.
+    """
     from holdfast.cli.terminal import emit
     from holdfast.errors import Misuse
 
     with asked.open() as hf:
-        opened = hf.session(find(hf, session).id)
+        found, entry = find_with_entry(hf, session, entry)
+        opened = hf.session(found.id)
         if listed:
             if entry or fact or file:
                 raise Misuse("--list goes alone; leave out what is to be pinned, or --list")
@@ -45,8 +49,7 @@ def pin(asked: Asked, session: str, entry: str, fact: str, file: str, listed: bo
 
 
 @click.command()
-@session_argument
-@click.argument("name", metavar="PIN")
+@session_and("name", metavar="PIN")
 @common
 def unpin(asked: Asked, session: str, name: str) -> None:
     """Let a pin go.

@@ -9,7 +9,7 @@ import click
 
 from holdfast.cli import completing
 from holdfast.cli.frame import Commands
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import Asked, common, find, session_and
 
 if TYPE_CHECKING:
     from holdfast.model.policy import Policy
@@ -94,8 +94,7 @@ def _draw(found: Policy, rows: list[tuple[str, str]]) -> None:
 
 
 @policy.command("set")
-@session_argument
-@click.argument("name", shell_complete=completing.policies)
+@session_and("name", shell_complete=completing.policies)
 @common
 def choose(asked: Asked, session: str, name: str) -> None:
     """Manage a session by another policy from here on."""

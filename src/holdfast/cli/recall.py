@@ -7,7 +7,7 @@ from shlex import quote
 
 import click
 
-from holdfast.cli.options import COUNTABLE, Asked, common, find, session_argument
+from holdfast.cli.options import COUNTABLE, Asked, common, find, session_and
 
 EVERYTHING = 2**62
 """More tokens than anything has."""
@@ -16,8 +16,7 @@ _NUMBERS = re.compile(r"\d+(?:\s*[-–]\s*#?\d+)?")
 
 
 @click.command()
-@session_argument
-@click.argument("handle")
+@session_and("handle")
 @click.option("--offset", metavar="N", type=click.IntRange(0, COUNTABLE), default=0,
               help="Go on from this character.")  # fmt: skip
 @click.option("--tokens", metavar="N", type=click.IntRange(1, COUNTABLE), default=None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import Asked, common, find, session_argument
+from holdfast.cli.options import Asked, common, find_with_entry, session_argument
 
 if TYPE_CHECKING:
     from holdfast.engine.doors import BlockingSession, Holdfast
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def undo(asked: Asked, session: str, marker: str) -> None:
     """Take back the newest compaction, or that of MARKER.
 
-    MARKER is an entry's number or id, as `holdfast context` gives it.
+    MARKER is an entry's number or id, as `holdfast context` gives it; a number alone is one of the
+    last session.
     """
     _turn(asked, session, marker, back=True)
 
@@ -33,7 +34,7 @@ def undo(asked: Asked, session: str, marker: str) -> None:
 @click.argument("marker", default="")
 @common
 def redo(asked: Asked, session: str, marker: str) -> None:
-    """Do again what was undone last, or MARKER."""
+    """Do again what was undone last, or MARKER: a number alone is one of the last session."""
     _turn(asked, session, marker, back=False)
 
 
@@ -41,7 +42,8 @@ def _turn(asked: Asked, session: str, marker: str, *, back: bool) -> None:
     from holdfast.cli.terminal import emit
 
     with asked.open() as hf:
-        opened = hf.session(find(hf, session).id)
+        found, marker = find_with_entry(hf, session, marker)
+        opened = hf.session(found.id)
         before = opened.view(), opened.explain_now()
         done = opened.undo(marker) if back else opened.redo(marker)
         after = opened.view(), opened.explain_now()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import COUNTABLE, Asked, common, find, session_or_last
+from holdfast.cli.options import COUNTABLE, Asked, common, find, session_argument
 
 if TYPE_CHECKING:
     from holdfast.cli.describing import Piece
@@ -27,7 +27,7 @@ MOST, SCREENFUL = 200, 50
 
 
 @click.command()
-@session_or_last
+@session_argument
 @click.option(
     "--all", "whole", is_flag=True, help="The whole log, markers and covered entries too."
 )

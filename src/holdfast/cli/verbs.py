@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.options import LAST, Asked, common, find, session_argument
+from holdfast.cli.options import LAST, Asked, common, find, session_and, session_argument
 
 if TYPE_CHECKING:
     from holdfast.engine.doors import Holdfast
@@ -27,8 +27,7 @@ def fork(asked: Asked, session: str, at: str) -> None:
 
 
 @click.command()
-@session_argument
-@click.argument("title")
+@session_and("title")
 @common
 def rename(asked: Asked, session: str, title: str) -> None:
     """Give a session another title."""
@@ -37,8 +36,21 @@ def rename(asked: Asked, session: str, title: str) -> None:
     if not title.strip():
         raise Misuse("a session cannot be called nothing; give it a title of a letter or more")
     with asked.open() as hf:
+        if session == LAST:
+            refuse_no_title(hf, title)
         made = hf.session(find(hf, session).id).rename(title)
     tell(asked, made, f"{made.id} is now called “{made.title}”.")
+
+
+def refuse_no_title(hf: Holdfast, title: str) -> None:
+    """Say so where a word alone, that would be a title, names a session."""
+    from holdfast.errors import Misuse, Unknown
+
+    try:
+        named = find(hf, title)
+    except Unknown:
+        return
+    raise Misuse(f"{named.id} is a session; say `holdfast rename {title} TITLE` to rename it")
 
 
 @click.command()

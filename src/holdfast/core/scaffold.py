@@ -69,16 +69,20 @@ TAGS: Final[dict[str, Tag]] = {
 
 _MORE = (
     "user_instructions", "command-name", "command-message", "command-args",
-    "local-command-caveat", "local-command-stdout",
+    "local-command-caveat", "local-command-stdout", "bash-input", "bash-stdout", "bash-stderr",
 )  # fmt: skip
 """Tags that programs put before what somebody said, though no window of ours holds them."""
+
+_EDITOR = r"ide_[a-z_]+"
+"""What an editor adds of its own: the file that is open, the lines that are selected."""
 
 _NAMES = "|".join(re.escape(name) for name in sorted(TAGS, key=len, reverse=True))
 _MARK = re.compile(rf"<(?=/?\s*(?:{_NAMES})[\s>/])", re.IGNORECASE)
 
-_BY_USER = "|".join(
-    (*(re.escape(one.name) for one in TAGS.values() if one.role in ("user", "developer")), *_MORE)
-)
+_BY_USER = "|".join((
+    *(re.escape(one.name) for one in TAGS.values() if one.role in ("user", "developer")), *_MORE,
+    _EDITOR,
+))  # fmt: skip
 """What a harness says in the user's role: `<env>` and `<summary>` stand in nobody's name there."""
 
 _OPENING = re.compile(

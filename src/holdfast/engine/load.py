@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable
 
 from holdfast.core.fold import fold, resume
+from holdfast.core.ledger.requests import prose, said
 from holdfast.core.scaffold import own_words
 from holdfast.model.log import Entry, Folded, Session
 from holdfast.model.message import Message, Text
@@ -18,7 +20,7 @@ FIRST_PAGE = 16
 PAGE = 512
 """How many entries are read at once: most windows are one page; a store ends large pages early."""
 
-OPENING = (Span(1, 12),)
+OPENING = (Span(1, 40),)
 """Where the first words of a session are looked for: behind what a program says of itself."""
 
 
@@ -113,18 +115,29 @@ async def seen(log: Log, view: View) -> AsyncIterator[list[Entry]]:
 
 
 async def opening(log: Log, session: str) -> str:
-    """The first words the user said in a session; empty where they are not near its beginning."""
+    """The first words the user said in a session; empty where they are not near its beginning.
+
+    A command to the program itself, such as `/ls`, only where nothing else was said.
+    """
+    command = ""
     for head in await log.heads(session, OPENING):
         if head.role == "user":
             for entry in await log.read(session, (Span(head.seq, head.seq),), bare=True):
-                if words := _own_words(entry):
+                words = _own_words(entry)
+                if words and not _COMMAND.fullmatch(words):
                     return words
-    return ""
+                command = command or words
+    return command
+
+
+_COMMAND = re.compile(r"/\w[\w-]*")
 
 
 def _own_words(entry: Entry) -> str:
     """What somebody said themselves, without what another program wrapped around it."""
     parts = entry.body.parts if isinstance(entry.body, Message) else ()
     told = [part.text for part in parts if isinstance(part, Text) and not part.scaffold]
-    own = map(own_words if entry.native else str.strip, told)
-    return "\n".join(filter(str.strip, own))
+    if not entry.native:
+        return "\n".join(filter(str.strip, map(str.strip, told)))
+    own = Message("user", tuple(Text(own_words(text)) for text in told))
+    return prose(said(own, imported=True), imported=True).strip()

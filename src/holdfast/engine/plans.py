@@ -65,9 +65,14 @@ async def plan(
 
 def _unwritten(found: Plan) -> str:
     """Why there is no summary though there is something to compact."""
+    if found.veto:
+        do = "have it allow this, or take it out"
+        return f"nothing was compacted: {found.veto} was against it; {do}"
     if not found.objections:
-        who = found.veto or "a hook"
-        return f"nothing was compacted: {who} was against it; have it allow this, or take it out"
+        return (
+            "nothing was compacted: without a model no summary could be made of what would leave; "
+            "have a model write one, as `holdfast compact --ask` does"
+        )
     why = "; ".join(dict.fromkeys(f"{one.rule}: {one.why}" for one in found.objections[:4]))
     return f"nothing was compacted, since no summary was accepted ({why}); try again, or no model"
 
