@@ -13,8 +13,9 @@ import pytest
 from rich.cells import cell_len
 
 import holdfast
-from holdfast.cli.stats import COLUMNS
-from holdfast.cli.wording import rounded
+from holdfast.cli.stats import COLUMNS, lasted, priced, sources
+from holdfast.cli.wording import date, rounded
+from holdfast.core.stats import Stats
 from holdfast.engine.threaded import drive
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, assistant
@@ -65,6 +66,34 @@ def test_numbers_of_a_session_of_our_own(tmp_path: Path) -> None:
     assert project["project"] == "/home/me/one"
     (model,) = asked(path, "--by", "model")
     assert model["model"] == "claude-sonnet-4-6"
+
+
+def test_tools_that_do_the_same_are_one_bar_whatever_an_agent_calls_them() -> None:
+    found = [
+        Stats(name="a", filled={"Bash": 5, "Read": 2, "WebFetch": 1, "mine": 1}),
+        Stats(name="b", filled={"run_shell_command": 3, "read_file": 4, "web_fetch": 1}),
+        Stats(name="c", filled={"exec": 1, "apply_patch": 7, "edit": 1}),
+    ]
+    assert dict(sources(found)) == {
+        "commands": 9, "reading files": 6, "changing files": 8, "the web": 2, "mine": 1,
+    }  # fmt: skip
+
+
+def test_charts_say_their_period_and_what_a_star_is(tmp_path: Path) -> None:
+    path, svg = tmp_path / "log.db", tmp_path / "stats.svg"
+    filled(path)
+    with holdfast.open(path) as hf:
+        s = hf.session(model="acme-ultra")
+        call = Call(id="c", session=s.id, started=1_000, model="acme-ultra",
+                    usage=Usage(input=5), outcome="done")  # fmt: skip
+        drive(hf.engine.store.calls.record(call))
+    (today,) = {date(one["ended"]) for one in asked(path) if one["ended"]}
+    shown = run("--store", str(path), "stats", "--picture", str(svg)).stdout
+    assert f"Said from {today} to {today}." in shown
+    assert "* no price is known of some calls" in shown
+    assert lasted([Stats(name="a")]) == ""
+    assert priced(Stats(name="a", calls=2, unpriced=2)) == "unknown*"
+    assert priced(Stats(name="a", calls=2, unpriced=1, cost=5_000_000_000)) == "$5.00*"
 
 
 def test_what_came_before_is_left_out(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ Importing this needs matplotlib; what it draws is untrusted text, which is drawn
 
 from __future__ import annotations
 
-from collections import Counter
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
@@ -14,6 +13,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
+from holdfast.cli.stats import STAR, lasted, priced, sources
 from holdfast.cli.terminal import short
 
 if TYPE_CHECKING:
@@ -46,12 +46,21 @@ def chart(found: list[Stats], by: str, kind: str) -> bytes:
         _money(money, found[:MOST])
         _filled(filled, found)
         _full(full, found)
+        _noted(figure, found)
         for axes in (tokens, money, filled, full):
             axes.spines[["top", "right"]].set_visible(False)
         made_by = {"Date": None} if kind == "svg" else {}
         with catch_warnings(action="ignore"):  # a sign that its font has not is drawn as a box
             figure.savefig(made, format=kind, dpi=120, metadata=made_by)
     return made.getvalue()
+
+
+def _noted(figure: Figure, found: list[Stats]) -> None:
+    """What period it is of, and what a star means."""
+    unpriced = any(one.unpriced for one in found[:MOST])
+    words = (period.capitalize() if (period := lasted(found)) else "", STAR if unpriced else "")
+    if any(words):
+        figure.supxlabel(" · ".join(filter(None, words)), x=0.01, ha="left", color=GREY, size=9)
 
 
 def _tokens(axes: Any, found: list[Stats], by: str) -> None:
@@ -76,8 +85,7 @@ def _money(axes: Any, found: list[Stats]) -> None:
     axes.barh(places, [one.cost / 1e9 for one in found], color=BAR)
     for place, one in zip(places, found, strict=True):
         hits = "" if one.hit_rate is None else f", {one.hit_rate:.0%} cached"
-        star = "*" if one.unpriced else ""
-        words = f"  ${one.cost / 1e9:,.2f}{star}{hits}"
+        words = f"  {priced(one)}{hits}"
         axes.text(one.cost / 1e9, place, words, va="center", color=GREY)
     _named(
         axes, [short(one.name, LONGEST) for one in found], "Cost in US dollars, and cache hit rate"
@@ -86,10 +94,7 @@ def _money(axes: Any, found: list[Stats]) -> None:
 
 
 def _filled(axes: Any, found: list[Stats]) -> None:
-    filled: Counter[str] = Counter()
-    for one in found:
-        filled.update(one.filled)
-    rows = filled.most_common(MOST)
+    rows = sources(found).most_common(MOST)
     axes.barh(range(len(rows)), [many for _, many in rows], color=BAR)
     _named(axes, [short(name, LONGEST) for name, _ in rows], "What filled the windows, in tokens")
     axes.xaxis.set_major_formatter(FuncFormatter(_amount))

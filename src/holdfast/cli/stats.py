@@ -9,6 +9,8 @@ import click
 from holdfast.cli.options import Asked, common
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from rich.table import Table
 
     from holdfast.core.stats import Compaction, Stats
@@ -25,6 +27,19 @@ NARROW = {"sessions": "sess.", "compacted": "comp."}
 
 SPARED = ("again", "reads", "full", "calls", "compacted", "cached", "output", "sessions")
 """Which of it is left out first where a terminal is too narrow for all."""
+
+DEEDS = {
+    "read": "reading files", "look": "searching files", "run": "commands", "script": "commands",
+    "delegate": "subtasks", "ask": "questions", "propose": "plans",
+    **dict.fromkeys(("plan", "task-new", "task-set"), "plans"),
+    **dict.fromkeys(("write", "edit", "delete", "move", "patch"), "changing files"),
+}  # fmt: skip
+"""What tools do, as charts call it: each agent has names of its own for the same."""
+
+ALIKE = {"webfetch": "the web", "websearch": "the web", "googlewebsearch": "the web"}
+"""Tools that say nothing of files or commands, by their names in small letters."""
+
+STAR = "* no price is known of some calls: what they cost is not in it"
 
 SOURCES, FILES = 12, 5
 """Of how many sources and files it is told."""
@@ -89,7 +104,7 @@ def value(one: Stats, by: str) -> dict[str, Any]:
         "output_tokens": usage.output, "cache_hit_rate": one.hit_rate,
         "compactions": [_compaction(each) for each in one.compactions], "filled": one.filled,
         "reads": one.reads, "rereads": one.again, "rereads_after_compaction": one.after,
-        "reread_files": one.files,
+        "reread_files": one.files, "begun": one.begun or None, "ended": one.ended or None,
     }  # fmt: skip
 
 
@@ -107,16 +122,39 @@ def _draw(found: list[Stats], by: str) -> None:
 
     print_table(_table(found, by))
     if any(one.unpriced for one in found):
-        say("* no price is known of some calls: what they cost is not in it", "dim")
-    filled: Counter[str] = Counter()
+        say(f"{STAR}.", "dim")
+    if period := lasted(found):
+        say(f"Said {period}.", "dim")
     files: Counter[str] = Counter()
     for one in found:
-        filled.update(one.filled)
         files.update(one.files)
-    bars("What filled the windows, in tokens", filled.most_common(SOURCES))
+    bars("What filled the windows, in tokens", sources(found).most_common(SOURCES))
     fullness = spread([each for one in found for each in one.compactions])
     bars("How full a window was when it was compacted", fullness)
     bars("Read again most often", files.most_common(FILES))
+
+
+def lasted(found: list[Stats]) -> str:
+    """From which day to which all of it was said; empty where nobody told."""
+    from holdfast.cli.wording import date
+
+    days = [date(when) for one in found for when in (one.begun, one.ended) if when]
+    return f"from {min(days)} to {max(days)}" if days else ""
+
+
+def sources(found: list[Stats]) -> Counter[str]:
+    """What filled windows, with tools that do the same under one name, whoever calls them what."""
+    from collections import Counter
+
+    from holdfast.core.ledger.dialects import TOOLS
+
+    said: Counter[str] = Counter()
+    for one in found:
+        for name, tokens in one.filled.items():
+            known = TOOLS.get(name)
+            plain = name.lower().replace("_", "")
+            said[DEEDS.get(known.deed, name) if known else ALIKE.get(plain, name)] += tokens
+    return said
 
 
 def _table(found: list[Stats], by: str) -> Table:
@@ -171,6 +209,12 @@ def _money(one: Stats, *, narrow: bool) -> str:
     if one.unpriced and not one.cost:
         return "?*" if narrow else "unknown*"
     return f"{one.cost / 1e9:,.2f}" + ("*" if one.unpriced else "")
+
+
+def priced(one: Stats) -> str:
+    """What it cost as a picture says it."""
+    told = _money(one, narrow=False)
+    return told if told.startswith("unknown") else f"${told}"
 
 
 def spread(compactions: list[Compaction]) -> list[tuple[str, int]]:

@@ -89,6 +89,10 @@ class Stats(Struct, frozen=True, kw_only=True):
     """and of these so often there was a compaction between."""
     files: dict[str, int] = {}
     """The files that were read again most often."""
+    begun: int = 0
+    """When the first of what was said was said, in ms; 0 where nobody told,"""
+    ended: int = 0
+    """and when the last was."""
 
     @property
     def hit_rate(self) -> float | None:
@@ -105,6 +109,13 @@ class Seen(Struct):
     again: int = 0
     after: int = 0
     files: Counter[str] = field(default_factory=Counter[str])
+    begun: int = 0
+    ended: int = 0
+
+    def lasts(self, first: int, last: int) -> None:
+        """It lasted from then to then, too; 0 is no time."""
+        self.begun = min(filter(None, (self.begun, first)), default=0)
+        self.ended = max(self.ended, last)
 
 
 class Looking:
@@ -124,10 +135,14 @@ class Looking:
         self._read: dict[tuple[str, str], int] = {}
         self._summaries: dict[int, int] = {}
         self._markers: list[Entry] = []
+        self._first = self._last = 0
 
     def feed(self, entry: Entry) -> None:
         """Take one more entry."""
         body = entry.body
+        if self._counts(entry.seq, entry.created):
+            self._first = self._first or entry.created
+            self._last = max(self._last, entry.created)
         if isinstance(body, Message):
             self._model = entry.model or self._model
             for ordinal, part in enumerate(body.parts):
@@ -142,6 +157,8 @@ class Looking:
         """The session ends here."""
         if not self._summaries and self._counts(self._session.head, self._session.updated):
             self._own.filled += self._filling(fold(self._markers), self._session.head + 1)
+        for one in self.seen.values():
+            one.lasts(self._first, self._last)
 
     @property
     def _own(self) -> Seen:
@@ -248,6 +265,7 @@ class Tally:
         seen.reads += one.reads
         seen.again += one.again
         seen.after += one.after
+        seen.lasts(one.begun, one.ended)
 
     def stats(self) -> Stats:
         """All of it."""
@@ -265,6 +283,8 @@ class Tally:
             again=seen.again,
             after=seen.after,
             files=dict(seen.files.most_common(MOST_FILES)),
+            begun=seen.begun,
+            ended=seen.ended,
         )
 
 
