@@ -134,8 +134,41 @@ def test_a_program_that_recorded_no_sizes_leaves_its_system_prompt_unknown(
     (found,) = values("context", id)
     assert (found["sent"], found["unrecorded"]) == (None, None)
     shown = " ".join(run("context", id).stdout.split())
-    assert "claude-code recorded no size of its prompts" in shown
+    assert "claude-code recorded no size of this prompt" in shown
     assert "is unknown, and is not in this number" in shown
+
+
+def test_a_past_call_of_another_program_is_explained_as_far_as_it_was_recorded(
+    store: str, tmp_path: Path
+) -> None:
+    told = Transcript()
+    told.user("Mend the roof.")
+    told.reply("m1", text("Which?"), usage={"input_tokens": 5_000, "output_tokens": 7})
+    told.user("The north one.")
+    told.reply("m2", text("Done."), usage={"input_tokens": 6_000, "output_tokens": 3})
+    id = imported(store, tmp_path, told)
+    (found,) = values("explain", id, "--entry", "2")
+    assert (found["tokens"], found["sent"], found["program"]) == (5_000, 5_000, "claude-code")
+    assert [one["source"] for one in found["blocks"]] == ["claude-code", "entry 1"]
+    assert found["call"]
+    shown = " ".join(run("explain", id, "--entry", "2").stdout.split())
+    assert "claude-code made the call behind entry 2" in shown
+    assert "Of its prompt 5,000 were fresh" in shown
+
+
+def test_a_reply_whose_call_nobody_named_has_the_window_of_its_session(
+    store: str, tmp_path: Path
+) -> None:
+    id = imported(store, tmp_path, codex(turns=3))
+    (reply, *_) = [one["seq"] for one in values("show", id) if one["role"] == "assistant"]
+    (found,) = values("explain", id, "--entry", str(reply))
+    assert (found["window"], found["window_from"]) == (258_400, "recorded")
+    assert (found["sent"], found["call"]) == (None, None)
+
+
+def test_a_prompt_that_is_larger_than_its_window_is_said_to_be_over_it() -> None:
+    assert percent(408_220, 27_238) == "1499%, over it"
+    assert percent(200_100, 200_000) == "101%, over it"
 
 
 def test_a_window_that_less_fits_in_than_was_there_is_unknown(store: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from holdfast.cli.wording import number
 
 if TYPE_CHECKING:
     from holdfast.engine.explaining import Explained
+    from holdfast.model.reply import Call
 
 SOURCES = {
     "recorded": "as {} recorded",
@@ -23,6 +24,8 @@ def percent(tokens: int, window: int) -> str:
     """A share of a window; in words where nobody knows what it holds."""
     if window <= 0:
         return "share unknown"
+    if tokens > window:
+        return f"{max(tokens / window, 1.01):.0%}, over it"
     return "<1%" if 0 < tokens / window < 0.005 else f"{tokens / window:.0%}"
 
 
@@ -59,14 +62,30 @@ def remarks(told: Explained) -> Iterator[str]:
         )
     elif told.program:
         yield (
-            f"{told.program} recorded no size of its prompts: what its system prompt and tools "
+            f"{told.program} recorded no size of this prompt: what its system prompt and tools "
             "took is unknown, and is not in this number."
         )
     if told.sent:
-        yield f"The newest call was sent {number(told.sent)}, its reply not included."
+        which = "It" if told.call else "The newest call"
+        yield f"{which} was sent {number(told.sent)}, its reply not included."
+    if told.call and told.program:
+        yield _used(told.call)
     if told.window:
         source = SOURCES[told.source].format(told.program)
         yield (
             f"The window holds {number(told.window)}, {source}; a prompt may take "
             f"{number(told.room)} of it, and the rest is kept for the reply."
         )
+
+
+def _used(call: Call) -> str:
+    """What a call that another program made has used and cost."""
+    from holdfast.cli.wording import money
+
+    usage = call.last
+    cost = "an unknown amount" if call.cost is None else money(call.cost)
+    return (
+        f"Of its prompt {number(usage.input)} were fresh, {number(usage.cache_read)} read from a "
+        f"cache and {number(usage.cache_write)} written to it; its reply took "
+        f"{number(usage.output)}, and it cost {cost}."
+    )

@@ -25,14 +25,15 @@ from holdfast.engine.counting import Counting
 from holdfast.engine.lately import given_now, given_of, line, newest_call
 from holdfast.engine.plugins import codec
 from holdfast.engine.prepare import Preparation
-from holdfast.engine.recorded import recorded, recorded_call, window_of
+from holdfast.engine.recorded import call_behind, recorded, recorded_call, window_of
 from holdfast.engine.scene import markers
 from holdfast.engine.status import effort
 from holdfast.engine.taught import profile_at
 from holdfast.engine.window import request_hash
 from holdfast.errors import Unknown
 from holdfast.model import wire
-from holdfast.model.message import Opaque, Reasoning
+from holdfast.model.log import Entry
+from holdfast.model.message import Message, Opaque, Reasoning
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, Span
@@ -159,6 +160,8 @@ async def explain_session(
         return await _explain_preview(session, **given)
     named = entry != ""
     call = await call_of(session, entry) if named else await newest_call(session)
+    if named and call is None and (reply := await _brought(session, entry)):
+        return await _of_recorded(session, reply)
     if not (call and call.given):
         why = f"Entry {entry} is no reply to a request made here" if named else "No call was made"
         return replace(await explain_now(session), note=f"{why}: this would be sent now.")
@@ -253,6 +256,29 @@ async def _of_call(session: OpenSession, call: Call) -> Explained:
         matches=made.matches,
         absent=await absences(session, call.head),
     )
+
+
+async def _brought(session: OpenSession, entry: str | int) -> Entry | None:
+    """An entry where it is a reply that another program recorded."""
+    found = await session.entry(entry)
+    theirs = found.native and isinstance(found.body, Message) and found.body.role == "assistant"
+    return found if theirs else None
+
+
+async def _of_recorded(session: OpenSession, reply: Entry) -> Explained:
+    """A call that another program made: what was visible to it, and what it was sent besides."""
+    call, program = await call_behind(session, reply), session.info.agent
+    view, model = await session.view(str(reply.seq - 1)), call.model if call else reply.model
+    profile = await profile_at(session, model, view)
+    holds = await window_of(session, call or await recorded_call(session, model), profile)
+    profile = replace(profile, window=holds.window or profile.window)
+    given = replace(await given_now(session, model), model=model or UNKNOWN)
+    window, _ = await Preparation(session, given, profile, await session.policy()).of(view)
+    told = await _of_window(session, window, profile, reply.seq - 1)
+    told = replace(told, call=call, window=holds.window, source=holds.source)
+    found = Recorded(program=program, sent=call.last.prompt if call else 0, then=told.tokens)
+    note = f"{program} made the call behind entry {reply.seq}: this was visible to it."
+    return replace(_possible(_recorded(told, window, profile, found)), note=note)
 
 
 async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:

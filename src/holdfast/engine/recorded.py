@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from holdfast.core.calibrate import LEAST
 from holdfast.core.occupancy import HELD, Held, Recorded, held
-from holdfast.engine.lately import newest_call
+from holdfast.engine.lately import line, newest_call
+from holdfast.model.log import Entry
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 from holdfast.model.span import Span, Spans, clip
@@ -29,6 +30,26 @@ async def recorded_call(session: OpenSession, model: str = "") -> Call | None:
     if call is None or call.given or call.outcome != "imported":
         return None
     return call if model in ("", call.model) else None
+
+
+async def call_behind(session: OpenSession, reply: Entry) -> Call | None:
+    """The call of another program that a reply answers: by its id, or else by when it began.
+
+    None where the program tells of a call apart from its reply, or of several that fit.
+    """
+    found: list[Call] = []
+    async for home in line(session):
+        after = ""
+        while page := await session.store.calls.calls(home.id, after=after):
+            found += [call for call in page if _answers(reply, call)]
+            after = page[-1].id
+    return found[0] if len(found) == 1 else None
+
+
+def _answers(reply: Entry, call: Call) -> bool:
+    if call.outcome != "imported":
+        return False
+    return call.request == reply.request if reply.request else call.started == reply.created
 
 
 async def window_of(session: OpenSession, call: Call | None, profile: Profile) -> Held:
