@@ -233,6 +233,22 @@ def test_a_graph_within_a_graph_has_a_session_of_its_own(tmp_path: Path) -> None
         assert {one.id for one in hf.sessions()} == {"t|research", "t|write"}
 
 
+def test_no_thread_id_leads_to_another_threads_checkpoints_or_inner_graph(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "log.db") as hf, StrictServer(remembers) as server:
+        runs = agent_of(server, hf, checkpointer=HoldfastSaver(hf))
+        runs.invoke(said("I am Alice, my PIN is 4711"), in_thread("alice"))
+        outer = StateGraph(MessagesState)
+        outer.add_node("research", agent_of(server, hf))
+        outer.add_edge(START, "research")
+        outer.compile().invoke(said("My PIN is 4711"), in_thread("t"))  # type: ignore[arg-type]
+        checkpoints = hf.session("langgraph:alice").info.head
+        for chosen in ("langgraph:alice", "t|research"):
+            runs.invoke(said("What is it?"), in_thread(chosen))
+            assert "4711" not in str(server.asked[-1].body)
+        assert hf.session("langgraph:alice").info.head == checkpoints
+        assert hf.session("t|research").info.head == 2
+
+
 class Constant(BaseChatModel):
     """A model whose server gives every reply the same id and says the same."""
 

@@ -188,6 +188,7 @@ def test_replies_that_are_alike_in_everything_are_all_kept(tmp_path: Path) -> No
         agent = Agent(FunctionModel(constant), capabilities=[HoldfastHistory(hf, model=MODEL)])
         asked = [f"question {turn}" for turn in range(3)]
         for one in asked:
-            agent.run_sync(one, conversation_id="alice")
+            # Not `run_sync`: it leaves an event loop, and so two sockets, open for good.
+            asyncio.run(agent.run(one, conversation_id="alice"))
         kept = [e.body.text for e in hf.session("alice").entries()]  # type: ignore[union-attr]
         assert kept == [text for one in asked for text in (one, "Noted.")]

@@ -34,6 +34,9 @@ FORMATS = {"anthropic": "anthropic", "google": "gemini", "openai": "openai-respo
 SAFE = "".join(chr(n) for n in range(0x20, 0x7F) if chr(n) != "%")
 """What stands in the id of a session as it does in a framework's name; the rest becomes %XX."""
 
+CHECKPOINTS = "langgraph:"
+"""How the ids of the sessions begin that hold LangGraph's checkpoints; no conversation's does."""
+
 REMEMBERED = 1_000
 """Of so many sessions an adapter remembers what they hold; what it forgot, their keys know."""
 
@@ -41,6 +44,16 @@ REMEMBERED = 1_000
 def own_name(name: str) -> str:
     """The id of the session for a name of the framework's own; no two names have the same."""
     return quote(name, safe=SAFE)
+
+
+def conversation_id(name: str, *within: str) -> str:
+    """The id of the session of a thread or conversation, or of a graph that runs within it.
+
+    Names may come from whoever asks: none leads to a graph within another's thread, whose names
+    are joined by `|`, nor to another's checkpoints.
+    """
+    id = "|".join(own_name(part).replace("|", "%7C") for part in (name, *within))
+    return id.replace(":", "%3A", 1) if id.startswith(CHECKPOINTS) else id
 
 
 class Known:

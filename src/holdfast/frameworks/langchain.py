@@ -21,10 +21,10 @@ from holdfast.errors import Misuse
 from holdfast.frameworks.keeping import (
     Conversation,
     Known,
+    conversation_id,
     keep,
     kept,
     medium,
-    own_name,
     thought,
     words,
 )
@@ -96,14 +96,14 @@ class HoldfastMiddleware(AgentMiddleware):
 
     def session(self, thread_id: str = "") -> BlockingSession:
         """The session of a thread; of the one that is being run, where none is named."""
-        thread = thread_id or _running()
+        thread = conversation_id(thread_id) if thread_id else _running()
         if isinstance(self._memory, Holdfast):
             if not thread:
                 raise Misuse(
                     "name the thread, so that nobody gets another one's session: "
                     "agent.invoke(…, {'configurable': {'thread_id': …}})"
                 )
-            return self._memory.session(own_name(thread), create=True, **self._made_with)
+            return self._memory.session(thread, create=True, **self._made_with)
         if thread and self._thread not in (None, thread):
             raise Misuse(
                 f"this middleware was given one session, which serves the thread {self._thread!r}, "
@@ -145,12 +145,12 @@ class HoldfastMiddleware(AgentMiddleware):
 
 
 def _running() -> str:
-    """The thread that is being run, and whose part of it: a graph within a graph has its own."""
+    """The session's id of the thread that is being run: a graph within a graph has its own."""
     with suppress(RuntimeError):  # nothing is being run
         told = get_config().get("configurable", {})
         if (thread := told.get("thread_id")) not in (None, ""):
             spaces = str(told.get("checkpoint_ns") or "").split("|")[:-1]  # the last is a node
-            return "|".join([str(thread), *(space.partition(":")[0] for space in spaces)])
+            return conversation_id(str(thread), *(space.partition(":")[0] for space in spaces))
     return ""
 
 

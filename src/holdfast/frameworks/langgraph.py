@@ -25,7 +25,7 @@ from holdfast.engine.blocking import BlockingSession
 from holdfast.engine.doors import Holdfast
 from holdfast.engine.threaded import drive
 from holdfast.errors import Misuse, Unknown
-from holdfast.frameworks.keeping import own_name
+from holdfast.frameworks.keeping import CHECKPOINTS, own_name
 from holdfast.model import wire
 from holdfast.model.message import Message, Opaque, Record
 from holdfast.model.span import Span
@@ -47,9 +47,6 @@ except ImportError as absent:
     raise Misuse("this adapter needs LangGraph 1.x; pip install langgraph") from absent
 
 NAME = "langgraph"
-BEGINS = "langgraph:"
-"""How the ids of the sessions begin that hold checkpoints."""
-
 KEPT_IN_MIND = 256
 """Of so many threads it is remembered what their logs hold."""
 
@@ -408,8 +405,8 @@ class HoldfastSaver(BaseCheckpointSaver[str]):
     def _all(self) -> Iterator[str]:
         """Every thread that has checkpoints."""
         for info in list(self._hf.every_session()):
-            if info.id.startswith(BEGINS):
-                yield unquote(info.id.removeprefix(BEGINS))
+            if info.id.startswith(CHECKPOINTS):
+                yield unquote(info.id.removeprefix(CHECKPOINTS))
 
     def _named(
         self, config: RunnableConfig | None, before: RunnableConfig | None
@@ -484,7 +481,7 @@ def _space(config: RunnableConfig) -> str:
 
 
 def _session(thread: str) -> str:
-    return BEGINS + own_name(thread)
+    return CHECKPOINTS + own_name(thread)
 
 
 def _like(metadata: Any, wanted: dict[str, Any] | None) -> bool:

@@ -19,10 +19,10 @@ from holdfast.errors import Misuse
 from holdfast.frameworks.keeping import (
     Conversation,
     Known,
+    conversation_id,
     keep,
     kept,
     medium,
-    own_name,
     recalling,
     thought,
     words,
@@ -91,7 +91,9 @@ class HoldfastHistory(AbstractCapability[Any]):
         """What the model would see now of a conversation, as pydantic-ai's own messages."""
         if isinstance(self._memory, BlockingSession):
             return written(Conversation(self._memory).shown())
-        session = self._memory.session(own_name(conversation), create=True, **self._made_with)
+        session = self._memory.session(
+            conversation_id(conversation), create=True, **self._made_with
+        )
         return written(Conversation(session).shown())
 
     def _session(self, ctx: RunContext[Any]) -> BlockingSession:
@@ -103,7 +105,7 @@ class HoldfastHistory(AbstractCapability[Any]):
                 "name the conversation, so that nobody gets another one's session: "
                 "agent.run(…, conversation_id=…), or HoldfastHistory(hf, lambda ctx: …)"
             )
-        return self._memory.session(own_name(name), create=True, **self._made_with)
+        return self._memory.session(conversation_id(name), create=True, **self._made_with)
 
 
 class _Run(AbstractCapability[Any]):
