@@ -57,7 +57,7 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, 
 def test_whom_to_talk_to(begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talk = begin()
     talk.type("/model")
-    seen = talk.wait("`holdfast models` shows what each holds")
+    seen = talk.wait("`holdfast models --all` shows what each holds")
     assert "claude-sonnet-4-6; /model NAME takes another" in seen
     assert "anthropic: claude-" in seen
     assert "openai:" not in seen

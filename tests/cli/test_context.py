@@ -72,7 +72,7 @@ def test_without_a_model_it_says_how_to_name_one(store: str) -> None:
     for command in ("context", "explain"):
         told = " ".join(run(command, "last").stdout.split())
         assert "-m MODEL" in told
-        assert "`holdfast models` lists them" in told
+        assert "`holdfast models --all` lists them" in told
     done = run("context", "last", "-m", "gpt-4o")
     assert "gpt-4o" in done.stdout
     assert "-m MODEL" not in done.stdout

@@ -8,13 +8,25 @@ from tests.cli.running import run, terminal, values
 
 
 def test_the_common_models_are_listed() -> None:
-    done = run("models")
+    done = run("models", "--all")
     assert done.exit_code == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
     for name in ("claude-opus-5-5", "gpt-6-astra", "gpt-4o", "gemini-2.5-flash"):
         assert name in done.stdout
     for name in ("embedding", "whisper", "tts"):
         assert name not in done.stdout
+
+
+def test_those_that_a_key_is_set_for_are_listed_and_the_rest_with_all() -> None:
+    keyless = run("models").stdout
+    assert "No key is set" in keyless
+    assert "`holdfast models --all` lists" in keyless
+    assert values("models") == []
+    keyed = run("models", GEMINI_API_KEY="sk-not-a-key").stdout
+    assert "gemini-2.5-flash" in keyed
+    assert "claude" not in keyed
+    assert "more are known" in keyed
+    assert "more are known" not in run("models", "--all").stdout
 
 
 def test_one_model_is_shown_in_full() -> None:
@@ -41,7 +53,7 @@ def test_a_slip_is_answered_with_the_names_that_may_be_meant() -> None:
     told = run("models", "claude-sonet-4-6").stdout
     assert "Did you mean claude-sonnet-4-6, " in told
     assert "Did you mean claude-sonnet-" in run("models", "sonet").stdout
-    assert "`holdfast models` lists what is known" in run("models", "acme-ultra").stdout
+    assert "`holdfast models --all` lists what is known" in run("models", "acme-ultra").stdout
     assert "Did you mean" not in run("models", "gpt-4o").stdout
     (value,) = values("models", "gpt5")
     assert value["nearest"][0] == "gpt-5"
@@ -64,7 +76,7 @@ def test_a_script_gets_every_key() -> None:
     }  # fmt: skip
     assert told["prices"][0]["input"] == 5.0
     assert told["prices"][1]["above"] == 272_000
-    assert len(values("models")) > 50
+    assert len(values("models", "--all")) > 50
 
 
 def test_the_users_own_models_are_known(tmp_path: Path) -> None:

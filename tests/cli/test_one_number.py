@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import holdfast
 from holdfast.cli.compactions import line
 from holdfast.cli.cost import money_of, spent_in_words, worked
 from holdfast.cli.fullness import change, of_window, percent
+from holdfast.cli.rates import hourly, rates, running
+from holdfast.cli.wording import now
+from holdfast.engine.costs import Costs
 from holdfast.engine.doors import Holdfast
 from holdfast.errors import AssumedModel
 from holdfast.model.log import Clear, PartRef, Summary
@@ -285,3 +289,20 @@ def _unpriced(hf: Holdfast) -> None:
     })  # fmt: skip
     assert session.snapshot().unpriced_calls == 1
     assert session.snapshot().last_call_usage is not None
+
+
+def test_a_block_of_unknown_prices_has_no_rate(store: str) -> None:
+    group = Costs(name="b", calls=2, unpriced=2, begun=now() - 60_000, ended=now())
+    assert hourly(group) == "unknown*"
+    assert (rates(group)["usd_per_hour"], rates(group)["projected_usd"]) == (None, None)
+    assert "$" not in running([group])
+    some = replace(group, unpriced=1, cost=5_000_000_000)
+    assert hourly(some).endswith("*")
+    assert running([some]).count("*") == 2
+
+
+def test_a_session_whose_program_recorded_no_times_has_no_length() -> None:
+    shot = BudgetSnapshot(
+        context_window_size=0, used_tokens=0, used_percentage=0, remaining_tokens=0, lines_added=3
+    )
+    assert worked(shot) == "3 lines added, 0 removed"

@@ -8,6 +8,8 @@ from rich.cells import cell_len
 
 import holdfast
 from holdfast.cli.wording import short_model
+from holdfast.engine.threaded import drive
+from holdfast.model.reply import Call
 from tests.cli.running import run, terminal, values
 
 
@@ -131,6 +133,22 @@ def test_a_pipe_gets_whole_titles_and_names_and_no_hints() -> None:
     assert "See one with" in screen
     assert "Why the login page answ" in screen
     assert "sonnet-4-6 " in screen
+
+
+def test_a_line_in_a_pipe_is_bounded_and_an_unknown_cost_is_unknown() -> None:
+    begin(title="word " * 2_000)
+    (line,) = run("sessions").stdout.splitlines()
+    title = line.split("\t")[1]
+    assert len(title) <= 200
+    assert title.endswith("…")
+    (value,) = values("sessions")
+    assert len(value["title"]) == 10_000
+    with holdfast.open() as hf:
+        call = Call(id="c", session=value["id"], started=1_000, model="m", outcome="done")
+        drive(hf.engine.store.calls.record(call))
+    (value,) = values("sessions")
+    assert (value["cost_usd"], value["unpriced_calls"]) == (None, 1)
+    assert run("sessions").stdout.strip().endswith("\t?")
 
 
 def test_a_pipe_gets_every_session_and_a_screen_the_newest() -> None:

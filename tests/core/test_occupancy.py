@@ -42,6 +42,8 @@ def test_where_nothing_was_recorded_system_prompt_and_tools_are_unknown() -> Non
         ((1_000_000, "claude-code", "m[1m]", 0), 1_000_000, "model"),
         ((128_000, "claude-code", "m", 0), 128_000, "model"),
         ((0, "claude-code", "m", 0), 200_000, "program"),
+        ((200_000, "claude-code", "m", 412_000), 1_000_000, "program"),
+        ((200_000, "claude-code", "m", 2_000_000), 200_000, "model"),
         ((1_000_000, "opencode", "m", 0), 1_000_000, "model"),
     ],
 )

@@ -91,6 +91,15 @@ def test_a_host_has_prices_and_limits_of_its_own() -> None:
     assert (routed.provider, routed.can("server_compaction")) == ("openrouter", False)
 
 
+def test_prices_and_windows_follow_what_a_name_adds_to_a_model() -> None:
+    for name in ("deepseek/deepseek-chat:free", "deepseek-v4-flash-free", "acme-ultra:free"):
+        made = KNOWN.profile(name)
+        assert made.prices == (Price(),)
+        assert "prices" not in made.assumed
+    assert KNOWN.profile("claude-sonnet-4-5").window == 200_000
+    assert KNOWN.profile("claude-sonnet-4-5[1m]").window == 1_000_000
+
+
 def test_another_price_that_stands_in_is_stated() -> None:
     made = KNOWN.profile("azure/gpt-4o")
     assert made.provider == "azure"

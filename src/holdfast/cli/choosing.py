@@ -37,7 +37,7 @@ def _list(talk: Conversation) -> None:
         talk.screen.say(f"  {provider}: {', '.join(names[:SHOWN])}{more}", "dim")
     if not usable:
         talk.screen.say("  no key is set, so there is no other to talk to", "dim")
-    talk.screen.say(f"  `{program()} models` shows what each holds and costs", "dim")
+    talk.screen.say(f"  `{program()} models --all` shows what each holds and costs", "dim")
 
 
 def _usable() -> dict[str, list[str]]:

@@ -84,12 +84,12 @@ def refuse_no_model(hf: Holdfast, session: BlockingSession, model: str) -> None:
     if chosen == UNKNOWN:
         raise Misuse(
             "nobody has said which model this session is for; name one with -m MODEL, "
-            "`holdfast models` lists them"
+            "`holdfast models --all` lists them"
         )
     profile = hf.catalogue.profile(chosen)
     if model and not is_known(profile):
         near = meant(hf.catalogue, profile)
-        raise Unknown("model", model, near, "`holdfast models` lists those that are known.")
+        raise Unknown("model", model, near, "`holdfast models --all` lists those that are known.")
 
 
 def refuse_unwritten(plan: Plan) -> None:

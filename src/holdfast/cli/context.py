@@ -38,7 +38,7 @@ NANO = 1_000_000_000
 
 NO_MODEL = (
     "Nobody has said which model this is for, so a small window is assumed: name one with "
-    "`holdfast context SESSION -m MODEL`; `holdfast models` lists them."
+    "`holdfast context SESSION -m MODEL`; `holdfast models --all` lists them."
 )
 
 

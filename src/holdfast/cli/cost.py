@@ -94,6 +94,8 @@ def worked(shot: BudgetSnapshot) -> str:
     times = (shot.api_duration_ms, shot.session_duration_ms)
     api, active = (str(timedelta(seconds=ms // 1_000)) for ms in times)
     lines = f"{many(shot.lines_added, 'line')} added, {shot.lines_removed:,} removed"
+    if not shot.session_duration_ms:  # one moment, or a program that records no times
+        return lines if not shot.api_duration_ms else f"{lines} · calls of models took {api}"
     if not shot.api_duration_ms:
         return f"{lines} · {active} active"
     if shot.api_duration_ms > shot.session_duration_ms:  # at the same time, or beside the turns
@@ -148,13 +150,13 @@ def _draw(
     from msgspec.structs import replace
     from rich.table import Table
 
-    from holdfast.cli.rates import usd_per_hour
+    from holdfast.cli.rates import hourly
     from holdfast.cli.terminal import print_table, say
     from holdfast.engine.costs import total
 
     if not found:
         bring = "holdfast import brings those of other agents, holdfast chat makes some"
-        say("No call is of that." if narrowed else f"No call was recorded yet; {bring}.")
+        say("No call of that was recorded." if narrowed else f"No call was recorded yet; {bring}.")
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column(by, no_wrap=True)
@@ -163,7 +165,7 @@ def _draw(
     if by == "block":
         table.add_column("USD/h", justify="right")
     for one in found:
-        rate = (f"{usd_per_hour(one):.2f}",) if by == "block" else ()
+        rate = (hourly(one),) if by == "block" else ()
         _row(table, replace(one, name=names.get(one.name, one.name)), *rate)
         for model in one.models if models else ():
             _row(table, model, within="  ")

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SCREENFUL, STEP, ALL = 20, 1_000, 1 << 60
 """How many a terminal lists, how many are read at a time, and how many a pipe gets."""
 
+TITLE = 200
+"""So many letters of a title are in a line of a pipe; the rest of it is in `--json`."""
+
 SORTS = ("time", "cost", "size")
 """What sessions can be listed by."""
 
@@ -175,11 +178,14 @@ def write(
     for one in page:
         words, spent = opening(hf, one), costs.get(one.id)
         if as_json:
-            cost = spent.cost / 1e9 if spent else 0.0
             unpriced = spent.unpriced if spent else 0
+            known = not (spent and unpriced and unpriced >= spent.calls)
+            cost = (spent.cost / 1e9 if spent else 0.0) if known else None
             emit({**as_value(one), "opening": words, "cost_usd": cost, "unpriced_calls": unpriced})
             continue
-        facts = (one.id, one.title or words, one.project, one.model, str(one.head))
+        title = one.title or words
+        title = title if len(title) <= TITLE else f"{title[: TITLE - 1].rstrip()}…"
+        facts = (one.id, title, one.project, one.model, str(one.head))
         write_line("\t".join((*map(one_line, facts), moment(one.updated), cost_of(spent))))
 
 

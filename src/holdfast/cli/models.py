@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,24 +22,27 @@ BUCKETS = ("input", "output", "cache_read", "cache_write", "cache_write_long")
 
 @click.command()
 @click.argument("name", required=False, default="", shell_complete=completing.models)
+@click.option("--all", "everything", is_flag=True, help="Those that no key is set for, too.")
 @common
-def models(asked: Asked, name: str) -> None:
-    """Show what a model holds, costs and can do; without NAME, list the common ones.
+def models(asked: Asked, name: str, everything: bool) -> None:
+    """Show what a model holds, costs and can do; without NAME, list those there is a key for.
 
     `holdfast models pull` fetches the small model that chat runs on when no key is set.
     """
     if name == "pull":
         _pull(asked)
         return
-    from holdfast.cli.terminal import console, emit, say
+    from holdfast.cli.terminal import emit, say
     from holdfast.engine.models import meant, talks
     from holdfast.engine.plugins import catalogue
 
-    known = catalogue()
+    known, rest = catalogue(), 0
     if name:
         found = [known.profile(name)]
     else:
-        found = [one for one in map(known.profile, known.models()) if talks(one)]
+        listed = [one for one in map(known.profile, known.models()) if talks(one)]
+        found = listed if everything else within_reach(listed)
+        rest = len(listed) - len(found)
     if asked.json:
         for one in found:
             emit({**as_value(one), "nearest": list(meant(known, one))})
@@ -46,8 +51,39 @@ def models(asked: Asked, name: str) -> None:
         if told := unknown(found[0], meant(known, found[0])):
             say(told)
     else:
+        _list(found, rest)
+
+
+def _list(found: list[Profile], rest: int) -> None:
+    from holdfast.cli.terminal import console, say
+
+    if found:
         console().print(_table(found))
         say("Prices in dollars for a million tokens. See one with  holdfast models NAME", "dim")
+    if rest:
+        say(_left_out(found, rest), "dim")
+
+
+def within_reach(found: list[Profile]) -> list[Profile]:
+    """Those of a maker that a key is set for, and those that the user's own file describes."""
+    from holdfast.agent.whom import KEYS
+    from holdfast.files import config_home
+
+    keyed = {name for name, keys in KEYS.items() if any(map(os.environ.get, keys))}
+    file = config_home() / "profiles.toml"
+    own = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return [one for one in found if one.provider in keyed or one.name in own]
+
+
+def _left_out(found: list[Profile], rest: int) -> str:
+    """What is not listed, and how it is."""
+    if found:
+        return f"{rest} more are known, of makers that no key is set for: holdfast models --all"
+    return (
+        "No key is set: ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. "
+        f"`holdfast models --all` lists the {rest} models that are known, and "
+        "`holdfast models pull` fetches a small one that needs none."
+    )
 
 
 def _pull(asked: Asked) -> None:
@@ -74,7 +110,8 @@ def unknown(profile: Profile, near: tuple[str, ...]) -> str:
         return ""
     times = "" if profile.ratio == 1 else f"{profile.ratio:g} × "
     counts = profile.tokenizer or f"{times}o200k_base"
-    hint = f"Did you mean {_either(near)}?" if near else "`holdfast models` lists what is known."
+    listed = "`holdfast models --all` lists what is known."
+    hint = f"Did you mean {_either(near)}?" if near else listed
     return (
         f"Nobody here knows the model {profile.name}: assumed are a window of "
         f"{profile.window:,} tokens, and counts by {counts}. {hint}"

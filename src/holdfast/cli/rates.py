@@ -20,6 +20,18 @@ def _lasted(one: Costs) -> int:
     return max(min(one.ended, now()) - one.begun, MINUTE)
 
 
+def unknown(one: Costs) -> bool:
+    """Whether no price is known of any of its calls."""
+    return bool(one.unpriced) and one.unpriced >= one.calls
+
+
+def hourly(one: Costs) -> str:
+    """What an hour has cost, starred where some prices are unknown."""
+    if unknown(one):
+        return "unknown*"
+    return f"{usd_per_hour(one):.2f}{'*' if one.unpriced else ''}"
+
+
 def usd_per_hour(one: Costs) -> float:
     """What an hour of its calls has cost."""
     return one.cost / 1e9 * HOUR / _lasted(one)
@@ -49,9 +61,9 @@ def rates(one: Costs) -> dict[str, Any]:
         "begun": moment(one.begun),
         "ends": moment(ends(one)),
         "running": now() < ends(one),
-        "usd_per_hour": round(usd_per_hour(one), 6),
+        "usd_per_hour": None if unknown(one) else round(usd_per_hour(one), 6),
         "tokens_per_minute": tokens_per_minute(one),
-        "projected_usd": round(projected(one), 6),
+        "projected_usd": None if unknown(one) else round(projected(one), 6),
     }
 
 
@@ -60,8 +72,11 @@ def running(found: Sequence[Costs]) -> str:
     if not found or now() >= ends(found[-1]):
         return ""
     last = found[-1]
-    speed = f"{rounded(tokens_per_minute(last))} tokens a minute, ${usd_per_hour(last):.2f} an hour"
+    speed, over = f"{rounded(tokens_per_minute(last))} tokens a minute", clock(ends(last))
+    if unknown(last):
+        return f"The block that runs ends at {over}, at {speed}; no price is known of its calls."
+    star = "*" if last.unpriced else ""
     return (
-        f"The block that runs ends at {clock(ends(last))}; at {speed} it comes to "
-        f"${projected(last):.2f}."
+        f"The block that runs ends at {over}; at {speed}, ${usd_per_hour(last):.2f}{star} an hour "
+        f"it comes to ${projected(last):.2f}{star}."
     )

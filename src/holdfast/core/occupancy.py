@@ -27,6 +27,9 @@ model's profile says it, or nobody does."""
 HELD = {"claude-code": 200_000}
 """So much of a larger window a program uses, unless a call of the session took more."""
 
+LONG = 1_000_000
+"""What such a program can ask for where that is not what the model usually holds."""
+
 
 class Held(Struct, frozen=True, kw_only=True):
     """How much a window holds, and how that is known."""
@@ -57,6 +60,8 @@ def held(known: int, agent: str, model: str, largest: int, recorded: int = 0) ->
     if recorded:
         return Held(window=recorded, source="recorded")
     usual = HELD.get(agent, 0)
+    if usual and 0 < known < largest <= LONG:
+        return Held(window=LONG, source="program")
     if not usual or "[1m]" in model.lower() or largest > usual or 0 < known <= usual:
         return Held(window=known, source="model")
     return Held(window=usual, source="program")

@@ -209,8 +209,9 @@ async def explain_now(session: OpenSession, model: str = "") -> Explained:
 
 
 def _possible(told: Explained) -> Explained:
-    """A window that is only assumed holds what was in it, or else nobody knows what it holds."""
-    if told.source != "assumed" or max(told.tokens, told.sent) <= told.window:
+    """A window that nobody recorded holds what was in it, or else nobody knows what it holds."""
+    held = max(told.tokens, told.sent) if told.source == "assumed" else told.sent
+    if held <= told.window:
         return told
     return replace(told, window=0, room=0)
 

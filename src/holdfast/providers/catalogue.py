@@ -21,7 +21,7 @@ from holdfast import policies
 from holdfast.errors import Misuse
 from holdfast.files import config_home
 from holdfast.model.policy import Policy
-from holdfast.model.profile import Profile
+from holdfast.model.profile import Price, Profile
 from holdfast.providers import families
 from holdfast.providers.families import Told, told_of, without
 from holdfast.providers.names import Reading, reading
@@ -29,6 +29,7 @@ from holdfast.providers.snapshot import find, snapshot
 
 HOSTED = {"window": 32_768, "output_limit": 4_096}
 ON_THIS_MACHINE = {"window": 4_096, "output_limit": 1_024}
+LONG = 1_000_000
 OUTPUT_SHARE = 4
 """Where only a window is known, the reply may take a quarter of it."""
 
@@ -122,7 +123,12 @@ class BuiltIn:
         made = {**told, **listed, **known}
         if read.host:
             made |= {"provider": read.host}
-        return made | {"assumed": _assumed(guessed, listed, made, read)}
+        if read.long:
+            made["window"] = max(made.get("window", 0), LONG)
+        if read.free:
+            made |= {"prices": [Price()], "price_version": "its name"}
+        assumed = _assumed(guessed, listed, made, read)
+        return made | {"assumed": tuple(x for x in assumed if x != "prices" or not read.free)}
 
 
 def _listed(provider: str, one: Any, today: date) -> Told:

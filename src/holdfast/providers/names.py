@@ -68,6 +68,16 @@ class Reading(NamedTuple):
     """The model's own name."""
 
     @property
+    def free(self) -> bool:
+        """Whether its host asks nothing for it, as far as the name tells."""
+        return self.name.endswith((":free", "-free"))
+
+    @property
+    def long(self) -> bool:
+        """Whether it is asked for with a window of a million tokens."""
+        return "[1m]" in self.name
+
+    @property
     def local(self) -> bool:
         """Whether somebody runs it on their own machine, as far as the name tells."""
         return self.host in LOCAL
