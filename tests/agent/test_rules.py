@@ -429,7 +429,7 @@ def test_a_tool_that_is_not_there_is_not_one_that_is_not_allowed(tmp_path: Path)
         made.turn("do it")
         unknown, other = results(made)
         assert unknown.error
-        assert unknown.output.startswith("there is no tool 'frob'; there are read, write, edit")
+        assert unknown.output.startswith("there is no tool 'frob'; name one of read, write, edit")
         assert "recall" in unknown.output
         assert "not allow" not in other.output
         assert "refused" not in told

@@ -271,7 +271,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error(place: Path, wrong: str, word
         )  # fmt: skip
     assert done.returncode == 1
     assert words in done.stderr
-    assert "is it a GGUF file" in done.stderr
+    assert "whether it is a GGUF file" in done.stderr
 
 
 def test_what_does_not_end_in_time_is_not_waited_for() -> None:

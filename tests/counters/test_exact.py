@@ -156,7 +156,7 @@ def test_only_so_many_texts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_vocabulary_nobody_has_is_told() -> None:
     with pytest.raises(Unknown, match="no vocabulary 'p50k_base'"):
         ExactCounter("p50k_base")
-    with pytest.raises(Unknown, match="there are cl100k_base, o200k_base"):
+    with pytest.raises(Unknown, match="name one of cl100k_base, o200k_base"):
         encoding("p50k_base")
 
 

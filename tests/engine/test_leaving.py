@@ -65,7 +65,7 @@ def test_claude_code_is_told_whether_somebody_asked_for_the_summary(
 def test_a_form_that_is_none_is_refused(session: str, tmp_path: Path) -> None:
     with (
         holdfast.open(tmp_path / "log.db") as hf,
-        pytest.raises(Misuse, match="no export to 'pdf'; there are portable, "),
+        pytest.raises(Misuse, match="no export to 'pdf'; name one of portable, "),
     ):
         hf.export(session, "pdf", file=tmp_path / "made")
     assert not (tmp_path / "made").exists()

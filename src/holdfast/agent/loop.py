@@ -268,7 +268,7 @@ class Agent:
             return subtask.done(fields, self._another)
         if not self._there_is(name):
             known = ", ".join(one.name for one in self.tools())
-            raise Misuse(f"there is no tool {name!r}; there are {known}")
+            raise Misuse(f"there is no tool {name!r}; name one of {known}")
         return redact(self.toolbox.run(name, fields), self.session.secrets)
 
     def _there_is(self, name: str) -> bool:

@@ -48,7 +48,7 @@ class Toolbox:
     def run(self, name: str, fields: dict[str, Any]) -> str:
         """Do what a call asks for; Misuse, Unsafe or OSError say what is wrong with it."""
         if name not in SPECS:
-            raise Misuse(f"there is no tool {name!r}; there are {', '.join(SPECS)}")
+            raise Misuse(f"there is no tool {name!r}; name one of {', '.join(SPECS)}")
         self.check(name, fields)
         try:
             return SPECS[name].act(self, fields)

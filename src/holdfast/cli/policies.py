@@ -106,7 +106,9 @@ def choose(asked: Asked, session: str, name: str) -> None:
         opened = hf.session(find(hf, session).id)
         before = opened.info.policy
         if before == chosen:
-            raise Misuse(f"{opened.id} has the policy {chosen} already; `policy list` has others")
+            raise Misuse(
+                f"{opened.id} has the policy {chosen} already; `holdfast policy list` names others"
+            )
         marker = opened.set_policy(chosen)
         told: dict[str, Any] = {
             "session": opened.id, "entry": marker.seq, "policy": chosen, "before": before,

@@ -74,7 +74,7 @@ def recall_tools(format: str = "") -> list[Any]:
     """
     shape = _SHAPES.get(format)
     if format and shape is None:
-        raise Misuse(f"no wire format {format!r}; there are {', '.join(_SHAPES)}")
+        raise Misuse(f"no wire format {format!r}; name one of {', '.join(_SHAPES)}")
     return [shape(one) if shape else one for one in TOOLS_OF_RECALL]
 
 

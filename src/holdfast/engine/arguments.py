@@ -146,9 +146,7 @@ def check_argument(call: str, name: str, annotation: str, value: Any) -> None:
     """Misuse where a value is not what the argument of a call has to be."""
     kind = KINDS.get(annotation)
     if kind is not None and not kind.fits(value):
-        raise Misuse(
-            f"{call}: {name} is {kind.words}, not {type(value).__name__}; nothing was done"
-        )
+        raise Misuse(f"{call}: {name} is {kind.words}, not {type(value).__name__}; give it that")
 
 
 def plainly(value: Any) -> Any:
@@ -243,7 +241,7 @@ class Takes:
             self._fields = fields_of(self.options)
         if name not in self._fields:
             near = nearest(name, (*self.named, *self._fields))[:1]
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._fields)}"
+            hint = f"did you mean {near[0]}?" if near else f"name one of {', '.join(self._fields)}"
             raise Misuse(f"{self.name} takes no {name!r}; {hint}")
         check_argument(self.name, name, self._fields[name], value)
 

@@ -114,7 +114,7 @@ def check_group(by: str, known: Iterable[str]) -> None:
     """Refuse what nothing is grouped by."""
     names = tuple(known)
     if by not in names:
-        raise Unknown("group", by, nearest(by, names), f"there are {', '.join(names)}")
+        raise Unknown("group", by, nearest(by, names), f"name one of {', '.join(names)}")
 
 
 def total(found: list[Costs]) -> Costs:

@@ -103,7 +103,7 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
 async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
     """The request of a past call, from the log and what the call was given."""
     if not call.given:
-        raise Unknown("request of call", call.id, (), "it was not made through window().request()")
+        raise Unknown("request of call", call.id, (), "name a call made through window().request()")
     try:
         given = await given_of(session, call)
     except Unknown as missing:

@@ -103,7 +103,7 @@ class Exporting:
         boundaries: bool = False,
     ) -> None:
         if format not in FORMATS:
-            raise Misuse(f"there is no export to {format!r}; there are {', '.join(FORMATS)}")
+            raise Misuse(f"there is no export to {format!r}; name one of {', '.join(FORMATS)}")
         self._session, self._format = session, format
         self._model, self._raw = model, raw
         self.boundaries = boundaries

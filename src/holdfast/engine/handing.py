@@ -67,7 +67,7 @@ async def hand_over(
     if to == "markdown":
         return await _document(session, raw=raw)
     if to not in TARGETS:
-        raise Misuse(f"nobody of the name {to!r} can take it; there are {', '.join(TARGETS)}")
+        raise Misuse(f"nobody of the name {to!r} can take it; name one of {', '.join(TARGETS)}")
     exporting = Exporting(session, to, model=model, raw=raw)
     live = await exporting.live(await _preface(session, raw=raw))
     live = replace(live, directory=directory or live.directory)

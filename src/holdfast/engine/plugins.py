@@ -248,7 +248,7 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
         return others[name].load()
     known = (*built_in, *others)
     near = nearest(name, known)[:1]
-    raise Unknown(kind, name, near, f"there are {', '.join(known)}")
+    raise Unknown(kind, name, near, f"name one of {', '.join(known)}")
 
 
 @cache  # every package that is installed is looked at

@@ -72,18 +72,23 @@ def _budget(session: OpenSession) -> int:
 async def _whole(session: OpenSession, handle: str) -> str:
     named = read_handle(handle)
     if named is None:
-        raise Misuse(f"{handle!r} is no handle; one is prt_…, an entry such as #12, or #12-#20")
+        raise Misuse(f"{handle!r} is no handle; write prt_…, an entry such as #12, or #12-#20")
     if isinstance(named, Stretch):
         head = (await session.refresh()).head
         spans = (Span(max(named.first, 1), min(named.last, head)),)
         if spans[0].empty:
-            raise Unknown("entry", handle, (f"#{head}",) if head else (), "That is the last one.")
+            raise Unknown(
+                "entry",
+                handle,
+                (f"#{head}",) if head else (),
+                "Name it, or one before it: it is the last.",
+            )
         read = await load.read(session.store.log, session.id, spans)
         return "\n\n".join(filter(None, map(_entry, read)))
     seq = await session.store.log.locate(session.id, named.entry)
     if seq is None:
         near = tuple(f"prt_{id}" for id in await alike(session, named.entry))
-        raise Unknown("handle", handle, near, "A search of the session finds what was said.")
+        raise Unknown("handle", handle, near, "Search the session for what was said.")
     (entry,) = await session.store.log.read(session.id, (Span(seq, seq),))
     return _entry(entry) if named.ordinal < 0 else _part(entry, named, handle)
 
@@ -96,7 +101,9 @@ def _part(entry: Entry, named: Handle, handle: str) -> str:
     texts = searchable_body(entry.body)
     if named.ordinal >= len(texts):
         near = (str(Handle(entry.id, len(texts) - 1)),) if texts else ()
-        raise Unknown("part", handle, near, f"entry #{entry.seq} has {len(texts)}")
+        raise Unknown(
+            "part", handle, near, f"Name one of the {len(texts)} that entry #{entry.seq} has."
+        )
     if isinstance(entry.body, Message):
         part = entry.body.parts[named.ordinal]
         return part.output if isinstance(part, ToolResult) else texts[named.ordinal]

@@ -100,7 +100,7 @@ def _check_error(told: dict[str, Any]) -> None:
         said = told.get("error") or told
         raise Misuse(
             f"the provider answered with an error, which is no reply: {said!r:.300}; "
-            "s.refused(message) knows what to send differently"
+            "give its message to s.refused(…), which says what to send differently"
         )
 
 

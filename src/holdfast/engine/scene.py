@@ -239,7 +239,7 @@ def _check(policy: Policy) -> None:
         if place.tag and place.tag not in TAGS:
             raise Misuse(
                 f"the policy {policy.name} lays {place.section} in the tag {place.tag!r}, which "
-                f"is none; there are {', '.join(sorted(TAGS))}"
+                f"is none; name one of {', '.join(sorted(TAGS))}"
             )
 
 

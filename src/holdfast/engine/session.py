@@ -263,7 +263,7 @@ class OpenSession(Purse):
         force by its name, `NAME@sha256:…`.
         """
         if not name:
-            raise Misuse("set_policy takes a name; there are holdfast and those of `policy list`")
+            raise Misuse("set_policy takes a name; `holdfast policy list` has them")
         name = await self._kept_policy(name)
         await self.policy(name)
         marker = await self.append(Switch(policy=name))
@@ -417,7 +417,7 @@ class OpenSession(Purse):
         """The session of a subtask of this one, to be looked into."""
         found = await self._engine.resolve(id)
         if found.parent != self.id or found.fork:
-            raise Unknown("subtask", id, (), "It is none of this session's.")
+            raise Unknown("subtask", id, (), "Open a session of its own with hf.session(id).")
         return OpenSession(self._engine, found)
 
     async def rename(self, title: str) -> Session:

@@ -138,7 +138,7 @@ def _read(file: Path) -> dict[str, Any]:
     for name in told:
         if name not in known:
             near = nearest(name, known)[:1]
-            raise Unknown("setting", name, near, f"it is in {file}")
+            raise Unknown("setting", name, near, f"mend {file}")
     return {name: _value(file, name, value) for name, value in told.items()}
 
 

@@ -80,7 +80,7 @@ def _sound(tool: Tool | Mapping[str, Any]) -> Tool:
     """One tool; Misuse where what it says cannot be written into a request."""
     told = typed(tool if isinstance(tool, Tool) else _tool(dict(tool)), Tool)
     if not told.name:
-        raise Misuse(f"a tool has a name; this one has none: {told.description!r:.60}")
+        raise Misuse(f"a tool has no name: {told.description!r:.60}; give it one")
     return told
 
 
@@ -115,7 +115,7 @@ def _check(source: Source) -> None:
     if source.section not in SOURCED:
         raise Misuse(
             f"the source {_name(source)!r} has text for {source.section!r}, which no source may "
-            f"fill; these may be: {', '.join(SOURCED)}"
+            f"fill; name one of {', '.join(SOURCED)}"
         )
 
 

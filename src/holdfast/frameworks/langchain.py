@@ -63,7 +63,9 @@ class HoldfastMiddleware(AgentMiddleware):
     def __init__(self, memory: Holdfast | BlockingSession, **made_with: Any) -> None:
         super().__init__()
         if isinstance(memory, BlockingSession) and made_with:
-            raise Misuse(f"a session is as it was made; {', '.join(made_with)} go to hf.session(…)")
+            raise Misuse(
+                f"a session is as it was made; give {', '.join(made_with)} to hf.session(…)"
+            )
         if not isinstance(cast("object", memory), (Holdfast, BlockingSession)):
             raise Misuse("the middleware takes what holdfast.open(…) gives, or a session of it")
         self._memory, self._made_with = memory, made_with

@@ -32,7 +32,7 @@ class Brought(Struct, frozen=True, kw_only=True):
         """Misuse where its key has made something else before."""
         if [one.id for one in made] != [one.id for one in self.drafts]:
             what = f"session {self.session} uses the key {self.key!r} twice"
-            raise Misuse(f"{what}; it was not written so")
+            raise Misuse(f"{what}; use a new key for new content")
 
 
 class Source(Struct, frozen=True, kw_only=True):

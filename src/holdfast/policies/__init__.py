@@ -144,4 +144,4 @@ def _text(path: Path, kind: str) -> str:
 def _check(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
         near = nearest(name, known)[:1]
-        raise Unknown(kind, name, near, f"(there are {', '.join(known)})")
+        raise Unknown(kind, name, near, f"name one of {', '.join(known)}")

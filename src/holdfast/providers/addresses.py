@@ -25,9 +25,7 @@ def base(url: str, *, key: bool, plain: Collection[str] = ()) -> str:
     parts = _parts(url)
     host = (parts.hostname or "").lower()
     if not host or parts.scheme not in ("http", "https"):
-        raise Misuse(
-            f"{shown(url)!r} is no address to send anything to; it must begin with https://"
-        )
+        raise Misuse(f"{shown(url)!r} is no address to send anything to; begin it with https://")
     if parts.scheme == "http" and not (is_local(url) or host in plain):
         if key:
             raise Misuse(
@@ -82,5 +80,5 @@ def _parts(url: str) -> SplitResult:
         parts = urlsplit(url)
         _ = parts.port  # read only now, and only now refused
     except ValueError as wrong:
-        raise Misuse(f"an address cannot be read ({wrong}); it must be like https://host") from None
+        raise Misuse(f"an address cannot be read ({wrong}); write it like https://host") from None
     return parts

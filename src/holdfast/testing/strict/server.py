@@ -75,7 +75,7 @@ class StrictServer:
     def url(self, provider: str = "") -> str:
         """What a provider's SDK takes as its base URL; without a name, where the server is."""
         if provider and provider not in BASES:
-            raise Misuse(f"no provider {provider!r} here; there are {', '.join(BASES)}")
+            raise Misuse(f"no provider {provider!r} here; name one of {', '.join(BASES)}")
         return f"http://127.0.0.1:{self._door.server_port}{BASES.get(provider, '')}"
 
     def __enter__(self) -> StrictServer:
