@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import HoldfastError, Misuse
 from holdfast.model.message import assistant
 from tests.cli.running import run
 
@@ -38,6 +38,16 @@ def test_a_directory_that_is_not_there_is_to_be_made(store: str, tmp_path: Path)
         (session,) = hf.sessions(limit=1)
         with pytest.raises(Misuse, match="there is no such directory; make it first"):
             hf.export(session.id, "html", file=file)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "a" * 300])
+def test_what_can_be_no_file_is_refused_in_words(name: str, store: str, tmp_path: Path) -> None:
+    with holdfast.open(store) as hf:
+        (session,) = hf.sessions(limit=1)
+        with pytest.raises(Misuse, match="name"):
+            hf.export(session.id, "html", file=tmp_path / name)
+    with pytest.raises(HoldfastError), holdfast.open(tmp_path / name):
+        raise AssertionError("there is no such store")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from os import PathLike
@@ -14,12 +15,19 @@ _WHY = {
     errno.EACCES: ("it is not yours to write to", "name another place, or have it opened to you"),
     errno.EPERM: ("it is not yours to write to", "name another place, or have it opened to you"),
     errno.EROFS: ("it can only be read", "name a place on another disk"),
+    errno.ENAMETOOLONG: ("its name is too long", "name a shorter one"),
 }
 
 
 @contextmanager
 def placing(path: str | PathLike[str]) -> Generator[None]:
     """Misuse where a file cannot be written because of its place; nothing was written then."""
+    try:
+        named = "\0" not in os.fsdecode(os.fsencode(path))
+    except UnicodeEncodeError:
+        named = False
+    if not named:
+        raise Misuse(f"{str(path)!r} cannot be a path: no file can have this name; choose another")
     try:
         yield
     except OSError as error:

@@ -33,10 +33,17 @@ def file_at(path: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError as error:
         do = "SQLite cannot open it; rename it, or name another --store"
         raise Unsafe(str(place), "is a name that is not UTF-8", do) from error
-    if place.is_symlink():
+    if _is_symlink(place):
         do = "name that file itself as the --store"
         raise Unsafe(str(place), f"is a symlink to {os.path.realpath(place)!r}", do)
     return place
+
+
+def _is_symlink(place: Path) -> bool:
+    try:
+        return place.is_symlink()
+    except OSError as error:  # before Python 3.14 a name that is too long is told so
+        raise Misuse(f"no file can be at {str(place)!r}: {error.strerror}") from error
 
 
 def make_private(place: Path) -> None:
