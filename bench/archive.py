@@ -19,8 +19,8 @@ import msgspec
 
 import holdfast
 from bench.progress import Stage
-from holdfast.engine.doors import drive
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.client import drive
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.model.log import Draft, Session
 from holdfast.model.message import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.ports import Store

@@ -13,10 +13,10 @@ import msgspec
 
 from holdfast.model import wire
 from holdfast.model.message import Part
-from holdfast.stores import indexing
+from holdfast.stores.search import indexing
 from holdfast.stores.sql import rows
-from holdfast.stores.sql.places import ORDINAL_BITS, SEQ_BITS
-from holdfast.stores.sqlite import Sqlite, SqliteStore
+from holdfast.stores.sql.keys import ORDINAL_BITS, SEQ_BITS
+from holdfast.stores.sqlite.store import Sqlite, SqliteStore
 
 TABLES = ("sessions", "entries", "parts", "markers", "keys", "calls", "origins", "sources")
 BLOBS, SEARCH = "blobs", "search_docsize"

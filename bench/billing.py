@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from holdfast.counters.exact import ExactCounter
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Usage
 

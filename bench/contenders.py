@@ -105,7 +105,7 @@ class RawRows(Folder):
         self.made: Iterator[Any] = iter(())
 
     def open(self) -> None:
-        from holdfast.stores.sqlite import Sqlite
+        from holdfast.stores.sqlite.store import Sqlite
 
         self.connection = Sqlite(self.path).connection
 
@@ -141,10 +141,10 @@ def prepared(
     connection: Any, session: str, bodies: Sequence[Any]
 ) -> Iterator[tuple[Any, Any, Any]]:
     """The rows that Holdfast would write for these messages, in its own layout."""
-    from holdfast.core.count import weigh_body
-    from holdfast.engine.identity import SystemClock, Ulids
+    from holdfast.core.tokens.count import weigh_body
+    from holdfast.engine.ids import SystemClock, Ulids
     from holdfast.model.log import Draft
-    from holdfast.stores.sql.places import place
+    from holdfast.stores.sql.keys import place
     from holdfast.stores.sql.rows import lay_out
 
     find = "SELECT n, head FROM sessions WHERE id = ?"

@@ -92,7 +92,7 @@ def _counter() -> object:
 
 
 def _count(counter: object, texts: Sequence[str]) -> list[int]:
-    from holdfast.engine.threaded import drive
+    from holdfast.engine.bridge import drive
 
     return drive(counter.count(texts))  # type: ignore[attr-defined]
 
@@ -120,7 +120,7 @@ def _prompt(result: Result, stage: Stage) -> None:
 
 
 def _errors(texts: Sequence[str]) -> dict[str, Error]:
-    from holdfast.core.estimate import estimate
+    from holdfast.core.tokens.estimate import estimate
 
     encode = o200k().encode_ordinary
     exact = [len(encode(text)) for text in texts]

@@ -25,15 +25,15 @@ from bench.progress import Stage, silent
 from bench.replay import Transcript
 from bench.used import Shown, Use, uses
 from holdfast import policies
+from holdfast.core.calls.price import cost
 from holdfast.core.extract import extract
-from holdfast.core.price import cost
-from holdfast.core.text import searchable
-from holdfast.core.transcript import earlier
+from holdfast.core.log.transcript_text import earlier
+from holdfast.core.search.searchable_text import searchable
+from holdfast.engine.bridge import ThreadLock, drive
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import Ulids
+from holdfast.engine.ids import Ulids
 from holdfast.engine.session import OpenSession
-from holdfast.engine.threaded import ThreadLock, drive
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import OverBudget
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, SummaryText, Text, user

@@ -17,11 +17,11 @@ import msgspec
 from bench import replay
 from bench.progress import Stage, silent
 from bench.replay import Transcript
-from holdfast.core.estimate import estimate
 from holdfast.core.extract import extract
+from holdfast.core.ledger.build import ledger, step
 from holdfast.core.ledger.render import render
-from holdfast.core.ledger.stepping import ledger, step
-from holdfast.core.transcript import told
+from holdfast.core.log.transcript_text import told
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry
 

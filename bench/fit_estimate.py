@@ -1,4 +1,4 @@
-"""Fit and judge the weights of `holdfast.core.estimate` against the exact counts of o200k_base.
+"""Fit and judge the weights of `holdfast.core.tokens.estimate` against counts of o200k_base.
 
     python bench/fit_estimate.py fit     VOCABULARY FOLDER    prints the grids to paste
     python bench/fit_estimate.py judge   VOCABULARY FOLDER    prints the error of each kind of text
@@ -31,7 +31,7 @@ from unittest import mock
 import tiktoken
 from tiktoken_ext import openai_public
 
-from holdfast.core.estimate import (
+from holdfast.core.tokens.estimate import (
     COARSE,
     KINDS,
     SCRIPTS,

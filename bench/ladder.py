@@ -20,14 +20,14 @@ from msgspec.structs import replace
 from bench.preparing import MODEL, SYSTEM, TOOLS, body, steps
 from bench.progress import Stage, silent
 from bench.table import Table, Target, count, duration, targets
-from holdfast.engine.climb import Climb
+from holdfast.engine.bridge import ThreadLock, drive
+from holdfast.engine.compaction.ladder import Climb
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.threaded import ThreadLock, drive
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.model.message import user
 from holdfast.model.profile import Profile
 from holdfast.providers.catalogue import BuiltIn
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 
 WINDOWS = (32_000, 128_000, 1_000_000)
 TIMES = (1, 4, 16, 64)
@@ -118,7 +118,7 @@ def _measured(folder: Path, window: int, times: int, rounds: int) -> Planned:
 
 async def _planned(engine: Engine, id: str) -> tuple[float, float, float]:
     """One compaction planned by whoever has just opened the session; counting left out."""
-    from holdfast.core.ladder import first_telling, next_plan
+    from holdfast.core.compaction.ladder import first_telling, next_plan
 
     session = await engine.session(id)
     turn = await session.turns.preparation(system=SYSTEM, tools=TOOLS)

@@ -20,19 +20,19 @@ import msgspec
 
 from bench.progress import Stage, silent
 from bench.table import Table, Target, count, duration, targets
-from holdfast.core.count import weigh_body
 from holdfast.core.ledger.bounds import ANSWERED, INTERRUPTED, OPEN
 from holdfast.core.ledger.render import folded
+from holdfast.core.tokens.count import weigh_body
+from holdfast.engine.bridge import ThreadLock, drive
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.ledgers import VERSION, State, inflated
-from holdfast.engine.threaded import ThreadLock, drive
+from holdfast.engine.ids import SystemClock, Ulids
+from holdfast.engine.inspect.ledger import VERSION, State, inflated
 from holdfast.engine.writer import STRETCH
 from holdfast.model import wire
 from holdfast.model.log import Body, Draft
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool, user
 from holdfast.providers.catalogue import BuiltIn
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 
 SIZES = (1_000, 10_000, 25_000, 100_000, 1_000_000)
 BASE = 25_000

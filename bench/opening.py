@@ -50,7 +50,7 @@ def summarise(door: Door, window: int) -> tuple[int, int]:
     """Let a summary stand for all but the newest messages; the first and last place visible."""
     from holdfast.model.log import Summary
     from holdfast.model.span import Span
-    from holdfast.stores.sql.places import place
+    from holdfast.stores.sql.keys import place
 
     door.seed(conversation(window, seed=3))
     head = door.session.refresh().head
@@ -68,7 +68,7 @@ def visible(hf: Any, id: str) -> list[Any]:
 
 def connect(path: Path) -> Any:
     """A connection with Holdfast's own settings."""
-    from holdfast.stores.sqlite import Sqlite
+    from holdfast.stores.sqlite.store import Sqlite
 
     return Sqlite(path).connection
 
@@ -79,7 +79,7 @@ def reader(connection: Any, session: str, places: tuple[int, int]) -> Callable[[
 
     from holdfast.model.log import Entry
     from holdfast.model.message import Message, Part
-    from holdfast.stores.sql.places import parts_of, seq_of
+    from holdfast.stores.sql.keys import parts_of, seq_of
 
     decode = msgspec.json.Decoder(Part).decode
     within = parts_of(*places)
@@ -123,7 +123,7 @@ def main(way: str, path: str, id: str, window: str) -> None:
         return
     import apsw
 
-    from holdfast.stores.sql.places import place
+    from holdfast.stores.sql.keys import place
 
     connection = apsw.Connection(path)
     find = "SELECT n, head FROM sessions WHERE id = ?"

@@ -124,10 +124,10 @@ def sent(session: Any) -> bytes:
 
 def opened(path: Path) -> Any:
     """Holdfast on a file, with a catalogue of one model whose prompt may take 128k tokens."""
-    from holdfast.engine.doors import Holdfast, ThreadLock
+    from holdfast.engine.client import Holdfast, ThreadLock
     from holdfast.engine.engine import Engine
-    from holdfast.engine.identity import SystemClock, Ulids
-    from holdfast.stores.sqlite import SqliteStore
+    from holdfast.engine.ids import SystemClock, Ulids
+    from holdfast.stores.sqlite.store import SqliteStore
 
     clock = SystemClock()
     store = SqliteStore.open(path)
@@ -189,7 +189,7 @@ class Floor:
 
     def __init__(self, growing: Growing) -> None:
         from holdfast.model.message import Part
-        from holdfast.stores.sqlite import Sqlite
+        from holdfast.stores.sqlite.store import Sqlite
 
         self.growing = growing
         self.connection = Sqlite(growing.path).connection
@@ -198,7 +198,7 @@ class Floor:
 
     def look(self, *_: object) -> None:
         """Learn, outside the clock, what it is told: where the newest row is, and how much room."""
-        from holdfast.stores.sql.places import parts_of, place
+        from holdfast.stores.sql.keys import parts_of, place
 
         find = "SELECT n, head FROM sessions WHERE id = ?"
         ((number, head),) = self.connection.execute(find, (self.growing.id,)).fetchall()

@@ -22,14 +22,14 @@ import holdfast
 from bench.page import write
 from bench.progress import Stage, silent
 from bench.table import Table
-from holdfast.engine.doors import Holdfast, drive
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.client import Holdfast, drive
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.plugins import embedder
 from holdfast.model.log import Draft, Session
 from holdfast.model.message import assistant, user
-from holdfast.stores.sql.places import entry_of, number_of
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.vectors import nearest
+from holdfast.stores.search.vectors import nearest
+from holdfast.stores.sql.keys import entry_of, number_of
+from holdfast.stores.sqlite.store import SqliteStore
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "recall"
 DEEPEST = 50

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.core.text import searchable
+from holdfast.core.search.searchable_text import searchable
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Part, Text, ToolCall, ToolResult
 from tests.ledger.transcripts import Log, claude, codex, flat, pi

@@ -24,7 +24,7 @@ from bench.page import PICTURES, facts, write
 from bench.picture import bars
 from bench.progress import Stage, silent
 from bench.table import Table, Target, cell, digits, spread, targets
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 
 PARTS = 1_000_000
 ROUNDS = 40

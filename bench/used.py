@@ -13,7 +13,7 @@ from functools import lru_cache
 import msgspec
 
 from bench.replay import names, with_ends, words, written
-from holdfast.core.boundary import is_request
+from holdfast.core.log.boundary import is_request
 from holdfast.model.log import Entry
 from holdfast.model.message import Message
 

@@ -11,7 +11,7 @@ import holdfast
 
 ALONE = """
 import re
-from holdfast.child import limits
+from holdfast.child_process import limits
 limits(1)
 re.search("(a+)+$", "a" * 60 + "!")
 """
@@ -22,11 +22,14 @@ def test_it_ends_itself_whatever_it_is_busy_with() -> None:
     assert done.returncode == -signal.SIGALRM
 
 
-ECHO = "import sys; from holdfast.child import framed; sys.stdout.buffer.write(framed(b'here'))"
+ECHO = (
+    "import sys; from holdfast.child_process import framed; "
+    "sys.stdout.buffer.write(framed(b'here'))"
+)
 ELSEWHERE = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from holdfast.child import Child
+from holdfast.child_process import Child
 child = Child("holdfast.echo")
 print(bytes(child.answer(time.monotonic() + 30)))
 child.close()

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 import holdfast
 from holdfast.cli import main
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.client import BlockingSession
 from tools.tmux import Terminal
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -6,16 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.core.recall import recall_tools as recall_tools
-    from holdfast.engine.asking import Question as Question
-    from holdfast.engine.doors import AsyncHoldfast as AsyncHoldfast
-    from holdfast.engine.doors import BlockingSession as BlockingSession
-    from holdfast.engine.doors import Holdfast as Holdfast
-    from holdfast.engine.doors import open as open
-    from holdfast.engine.doors import open_async as open_async
+    from holdfast.core.window.recall import recall_tools as recall_tools
+    from holdfast.engine.calls.ask import Question as Question
+    from holdfast.engine.client import AsyncHoldfast as AsyncHoldfast
+    from holdfast.engine.client import BlockingSession as BlockingSession
+    from holdfast.engine.client import Holdfast as Holdfast
+    from holdfast.engine.client import open as open
+    from holdfast.engine.client import open_async as open_async
     from holdfast.engine.session import OpenSession as OpenSession
     from holdfast.errors import HoldfastError as HoldfastError
-    from holdfast.model.caps import Caps as Caps
     from holdfast.model.message import Media as Media
     from holdfast.model.message import Message as Message
     from holdfast.model.message import Reasoning as Reasoning
@@ -24,14 +23,17 @@ if TYPE_CHECKING:
     from holdfast.model.message import ToolResult as ToolResult
     from holdfast.model.message import assistant as assistant
     from holdfast.model.message import user as user
+    from holdfast.model.spending import Caps as Caps
 
 _HOMES = {
-    "holdfast.engine.doors": ("open", "open_async", "Holdfast", "AsyncHoldfast", "BlockingSession"),
+    "holdfast.engine.client": (
+        "open", "open_async", "Holdfast", "AsyncHoldfast", "BlockingSession",
+    ),
     "holdfast.engine.session": ("OpenSession",),
-    "holdfast.engine.asking": ("Question",),
-    "holdfast.core.recall": ("recall_tools",),
+    "holdfast.engine.calls.ask": ("Question",),
+    "holdfast.core.window.recall": ("recall_tools",),
     "holdfast.errors": ("HoldfastError",),
-    "holdfast.model.caps": ("Caps",),
+    "holdfast.model.spending": ("Caps",),
     "holdfast.model.message": (
         "Message", "Text", "Reasoning", "ToolCall", "ToolResult", "Media", "assistant", "user",
     ),

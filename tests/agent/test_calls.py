@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.happening import Happening
+from holdfast.agent.events import Happening
 from holdfast.agent.loop import Agent
-from holdfast.agent.shell import Kept
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.tools.shell import Kept
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer, in_order

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.agent.chatfiles import ChatFiles
 from holdfast.agent.loop import Agent
-from holdfast.agent.permissions import Permissions
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.permissions.rules import Permissions
+from holdfast.agent.tools.chat_files import ChatFiles
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.engine.plugins import provider
 from holdfast.errors import HoldfastError
 from holdfast.files import Root

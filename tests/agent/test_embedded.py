@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.whom import SMALL, Whom, whom
+from holdfast.agent.model_choice import SMALL, Whom, whom
+from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import codec, embedded, provider
-from holdfast.engine.threaded import drive
 from holdfast.errors import Corrupt, Denied, HoldfastError, Misuse
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, assistant

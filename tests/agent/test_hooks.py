@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.happening import Happening
+from holdfast.agent.events import Happening
 from holdfast.agent.hooks import Hooks, hooks
 from holdfast.errors import Misuse
 from holdfast.model.log import Summary

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 import holdfast
-from holdfast.agent.happening import Happening
+from holdfast.agent.events import Happening
 from holdfast.agent.loop import Agent
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 import holdfast
-from holdfast.agent.happening import Happening
+from holdfast.agent.events import Happening
 from holdfast.agent.loop import Agent
-from holdfast.agent.permissions import Permissions
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.permissions.rules import Permissions
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.model.log import Entry
 from holdfast.model.message import ToolCall
 from holdfast.ports import Provider

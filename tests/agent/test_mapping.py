@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.agent.build import agent
 from holdfast.agent.loop import Agent
-from holdfast.agent.making import agent
-from holdfast.agent.mapping import shown, why_none
+from holdfast.agent.tools.repo_map import shown, why_none
 from holdfast.engine.plugins import provider
 from holdfast.testing import StrictServer
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent import shell
 from holdfast.agent.hooks import Hooks, hooks
-from holdfast.agent.shell import Interrupted, ran
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.tools import shell
+from holdfast.agent.tools.shell import Interrupted, ran
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer, in_order
 from tests.agent.opening import agent, results

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.permissions import HARMLESS, Judge, Permissions, permissions, rule_for
-from holdfast.agent.remembering import remember, with_rule
+from holdfast.agent.permissions.remember import remember, with_rule
+from holdfast.agent.permissions.rules import HARMLESS, Judge, Permissions, permissions, rule_for
 from holdfast.errors import HoldfastError
 from holdfast.model.message import ToolCall
 

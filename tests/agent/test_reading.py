@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent import reading
-from holdfast.agent.looking import LARGEST
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.tools import read_file
+from holdfast.agent.tools.find_files import LARGEST
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.errors import Misuse
 
 MANY = 2_000_000
@@ -55,14 +55,14 @@ def test_a_line_too_long_is_cut_and_said_to_be(box: Toolbox, tmp_path: Path) -> 
     (tmp_path / "one.json").write_text("[" + "1," * LARGEST + "1]\nend\n")
     told = box.run("read", {"path": "one.json"})
     assert told.endswith("\n[lines 1 to 1 of 2; line 1 is cut, it is too long]")
-    assert len(told) < reading.PIECE + 100
+    assert len(told) < read_file.PIECE + 100
     assert box.run("read", {"path": "one.json", "offset": 2}) == "end\n[lines 2 to 2 of 2]"
 
 
 def test_what_there_was_no_time_to_count_is_said_to_be_more(
     box: Toolbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "SECONDS", 0.0)
+    monkeypatch.setattr(read_file, "SECONDS", 0.0)
     assert "of over" in box.run("read", {"path": "large.log"}) or (
         "there are over" in box.run("read", {"path": "large.log"})
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.permissions import Judge, Permissions, rule_for
+from holdfast.agent.permissions.rules import Judge, Permissions, rule_for
 from holdfast.model.message import ToolCall
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.shell import Interrupted
-from holdfast.agent.tools import Toolbox
-from holdfast.child import Child
+from holdfast.agent.tools.shell import Interrupted
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.child_process import Child
 from holdfast.errors import HoldfastError, Misuse
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer, in_order
@@ -84,7 +84,7 @@ def test_none_of_our_keys_is_in_its_environment(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-canary-123456")
     monkeypatch.setenv("SOME_OTHER_TOKEN", "canary")
-    child = Child("holdfast.agent.grepping")
+    child = Child("holdfast.agent.tools.grep_worker")
     try:
         child.tell(b'["/", "x"]')
         child.answer(time.monotonic() + 30)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.whom import whom
+from holdfast.agent.model_choice import whom
 from holdfast.errors import Denied
 
 Says = Callable[[str, str], tuple[int, bytes]]

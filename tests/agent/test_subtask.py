@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.happening import Happening
-from holdfast.agent.subtask import is_subtask
-from holdfast.engine.doors import open
+from holdfast.agent.events import Happening
+from holdfast.agent.tools.subtask import is_subtask
+from holdfast.engine.client import open
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer

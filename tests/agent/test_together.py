@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from holdfast.agent.together import Together
+from holdfast.agent.parallel import Together
 
 
 def test_results_are_in_the_order_of_the_jobs() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.permissions import Permissions, permissions
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.permissions.rules import Permissions, permissions
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.errors import HoldfastError, Misuse
 
 

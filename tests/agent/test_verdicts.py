@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.permissions import Permissions, rule_for
+from holdfast.agent.permissions.rules import Permissions, rule_for
 from tests.changing import compare
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verdicts.txt"

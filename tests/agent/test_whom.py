@@ -2,9 +2,9 @@
 
 import pytest
 
-from holdfast.agent.whom import compatible, whom
+from holdfast.agent.model_choice import compatible, whom
 from holdfast.errors import Misuse
-from holdfast.providers.speaking import posted
+from holdfast.providers.endpoint import posted
 from holdfast.providers.transport import HttpTransport
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.engine.handing import hand_over, put
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.exporting.handoff import hand_over, put
 from holdfast.model.log import Summary
 from holdfast.model.message import (
     Media,

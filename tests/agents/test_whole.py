@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.finding import usual
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing.discovery import usual
 from holdfast.model.log import Summary
 from holdfast.model.message import Record
 from holdfast.model.reply import Usage

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.model.log import Summary
 from holdfast.model.message import Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.reply import Usage

@@ -7,7 +7,7 @@ import pytest
 from bench import extract_report as report
 from bench.extract import AGAIN, ALL, HALF, OURS, SHED, WAYS, Replayed, Result, Share, measure, shed
 from bench.replay import cuts, following, names, transcripts, with_ends, words, written
-from holdfast.core.estimate import estimate
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool, user
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.tools import Toolbox
-from holdfast.cli.asking import question
-from holdfast.cli.diffing import diff
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.cli.chat.approval import diff, question
 from holdfast.model.message import ToolCall
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.talking import talking

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.cli.screen import _split  # type: ignore[reportPrivateUsage]
+from holdfast.cli.chat.screen import _split  # type: ignore[reportPrivateUsage]
 from holdfast.model.log import Summary
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.talking import Begin, talking

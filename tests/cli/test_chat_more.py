@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.cli.exporting import FORMATS
+from holdfast.cli.transcripts.export import FORMATS
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.running import values

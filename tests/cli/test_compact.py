@@ -7,7 +7,7 @@ import pytest
 
 import holdfast
 from holdfast import ToolCall, ToolResult
-from holdfast.cli.planning import in_sight
+from holdfast.cli.context.plan_view import in_sight
 from holdfast.engine.blocking import BlockingSession
 from holdfast.model.ledger import State
 from holdfast.model.log import Clear, PartRef, Pin

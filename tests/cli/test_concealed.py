@@ -71,7 +71,7 @@ def test_in_a_chat_and_by_a_hook(tmp_path: Path) -> None:
 
 def test_the_process_cannot_be_traced_by_others(tmp_path: Path) -> None:
     told = (
-        "import ctypes; from holdfast.cli.concealing import conceal_keys\n"
+        "import ctypes; from holdfast.cli.key_concealment import conceal_keys\n"
         "before = ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)\n"
         "conceal_keys(); print(before, ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     )
@@ -82,7 +82,7 @@ def test_the_process_cannot_be_traced_by_others(tmp_path: Path) -> None:
 
 CHANGED = """
 import os
-from holdfast.cli.concealing import conceal_keys
+from holdfast.cli.key_concealment import conceal_keys
 os.environ["OPENAI_API_KEY"] += "-again"
 shown = open("/proc/self/environ", "rb")  # soon it is nobody's who is not root
 conceal_keys()

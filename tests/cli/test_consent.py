@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.agent.permissions import Judge, Permissions
-from holdfast.agent.tools import Toolbox
-from holdfast.cli.screen import Screen
+from holdfast.agent.permissions.rules import Judge, Permissions
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.cli.chat.screen import Screen
 from holdfast.model.message import ToolCall
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.running import with_a_person

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.model.log import Summary
 from holdfast.model.message import assistant
 from holdfast.model.span import Span

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
 from holdfast.model.reply import Call, Usage
 from tests.cli.running import run, values
 

@@ -104,7 +104,7 @@ def test_bytes_that_are_no_utf8_are_counted_all_the_same(tmp_path: Path) -> None
 def test_characters_split_between_chunks_stay_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["holdfast.cli.count"], "CHUNK", 5)
+    monkeypatch.setattr(sys.modules["holdfast.cli.usage.count"], "CHUNK", 5)
     (tmp_path / "t").write_text("日志保存了每一个字。" * 9, "utf-8")
     (told,) = values("count", str(tmp_path / "t"))
     assert told["tokens"] == count("日志保存了每一个字。" * 9, "o200k_base")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from holdfast.cli.days import times
-from holdfast.cli.listing import short_project
+from holdfast.cli.sessions.list import short_project
 from holdfast.errors import Misuse
 from holdfast.testing.factories import session
 

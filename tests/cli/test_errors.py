@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 import holdfast
-from holdfast.cli.frame import ending
-from holdfast.cli.listing import sessions
+from holdfast.cli.app import ending
+from holdfast.cli.sessions.list import sessions
 from tests.cli.running import program, run
 
 

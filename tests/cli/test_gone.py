@@ -275,7 +275,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error(place: Path, wrong: str, word
 
 
 def test_what_does_not_end_in_time_is_not_waited_for() -> None:
-    from holdfast.cli.terminated import PROMPT
+    from holdfast.cli.chat.signals import PROMPT
 
     assert PROMPT < 1
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.opening import how_to_go_on
-from holdfast.cli.wording import in_chat, runnable
+from holdfast.cli.chat.resume import how_to_go_on
+from holdfast.cli.ui.format import in_chat, runnable
 from tests.cli.running import run
 
 HERE = ".venv/bin/holdfast"

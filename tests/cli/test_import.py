@@ -17,7 +17,7 @@ import pytest
 from rich.cells import cell_len
 
 import holdfast
-from holdfast.cli.import_watch import PAUSE
+from holdfast.cli.transcripts.watch import PAUSE
 from holdfast.engine.plugins import importer, importers
 from tests.cli.running import program, run, terminal, values
 from tests.importers.writing import SESSION, Transcript, story, text

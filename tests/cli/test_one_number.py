@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.cli.compactions import line
-from holdfast.cli.cost import money_of, spent_in_words, worked
-from holdfast.cli.fullness import change, of_window, percent
-from holdfast.cli.rates import hourly, rates, running
-from holdfast.cli.wording import now
-from holdfast.engine.costs import Costs
-from holdfast.engine.doors import Holdfast
+from holdfast.cli.context.compaction_line import line
+from holdfast.cli.context.fullness import change, of_window, percent
+from holdfast.cli.ui.format import now
+from holdfast.cli.usage.burn_rate import hourly, rates, running
+from holdfast.cli.usage.cost import money_of, spent_in_words, worked
+from holdfast.engine.client import Holdfast
+from holdfast.engine.usage.costs import Costs
 from holdfast.errors import AssumedModel
 from holdfast.model.log import Clear, PartRef, Summary
 from holdfast.model.span import Span

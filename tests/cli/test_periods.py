@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.engine.periods import BLOCK, HOUR, blocks, named
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.usage.periods import BLOCK, HOUR, blocks, named
 from holdfast.model.reply import Call, Usage
 from tests.cli.running import run, terminal, values
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.agent.endpoints import RESTS, Endpoints
-from holdfast.cli.slash import SLASH
+from holdfast.agent.count_endpoints import RESTS, Endpoints
+from holdfast.cli.chat.slash import SLASH
+from holdfast.engine.bridge import drive
 from holdfast.engine.settings import settings
-from holdfast.engine.threaded import drive
 from holdfast.model.log import Summary
 from holdfast.model.message import assistant
 from holdfast.testing import StrictServer

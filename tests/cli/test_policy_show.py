@@ -5,21 +5,14 @@ import re
 import pytest
 
 import holdfast
-from holdfast.cli.describing_policies import rows
-from holdfast.core.clear import WARNING
-from holdfast.core.estimate import estimate
-from holdfast.engine.doors import BlockingSession
+from holdfast.cli.context.policy import rows
+from holdfast.core.compaction.clear import WARNING
+from holdfast.core.tokens.estimate import estimate
+from holdfast.engine.client import BlockingSession
 from holdfast.engine.plugins import catalogue
 from holdfast.errors import Misuse, OverBudget
 from holdfast.model.log import Clear, Summary
-from holdfast.model.message import (
-    Message,
-    Text,
-    ToolCall,
-    ToolResult,
-    assistant,
-    tool,
-)
+from holdfast.model.message import Message, Text, ToolCall, ToolResult, assistant, tool
 from holdfast.model.window import Block
 from holdfast.policies import names
 

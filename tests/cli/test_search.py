@@ -14,7 +14,9 @@ from holdfast.model.message import Role, ToolCall, ToolResult, tool
 from holdfast.testing.factories import append, start
 from tests.cli.running import run, values
 
-command = import_module("holdfast.cli.search")  # the package has the command under that name
+command = import_module(
+    "holdfast.cli.sessions.search"
+)  # the package has the command under that name
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 import holdfast
-from holdfast.cli.wording import short_model
-from holdfast.engine.threaded import drive
+from holdfast.cli.ui.format import short_model
+from holdfast.engine.bridge import drive
 from holdfast.model.reply import Call
 from tests.cli.running import run, terminal, values
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Message, Reasoning, Text, ToolCall, assistant
-from holdfast.cli import drawing
-from holdfast.cli.terminal import neutral
+from holdfast.cli.ui import entry_view
+from holdfast.cli.ui.terminal import neutral
 from holdfast.model import log
 from holdfast.model.span import Span
 from holdfast.testing.factories import HOSTILE, every_part
@@ -154,7 +154,7 @@ def test_colours_are_for_terminals_only(worked: str) -> None:
 def test_no_chunk_parts_a_line_break(pieces: list[str]) -> None:
     text = "".join(pieces)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "CHUNK", 3)
-        found = list(drawing.chunks(text))
+        patch.setattr(entry_view, "CHUNK", 3)
+        found = list(entry_view.chunks(text))
     assert "".join(found) == text
     assert "".join(map(neutral, found)) == neutral(text)

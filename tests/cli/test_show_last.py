@@ -5,7 +5,7 @@ import re
 import pytest
 
 import holdfast
-from holdfast.cli.drawing import LETTERS, beginning
+from holdfast.cli.ui.entry_view import LETTERS, beginning
 from holdfast.model import log
 from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.span import Span

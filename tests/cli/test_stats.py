@@ -13,13 +13,13 @@ import pytest
 from rich.cells import cell_len
 
 import holdfast
-from holdfast.cli.stats import COLUMNS, lasted, priced, sources
-from holdfast.cli.wording import date, rounded
+from holdfast.cli.ui.format import date, rounded
+from holdfast.cli.usage.stats import COLUMNS, lasted, priced, sources
 from holdfast.core.stats import Stats
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.model.image_header import dimensions
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, assistant
-from holdfast.model.pictures import dimensions
 from holdfast.model.reply import Call, Usage
 from holdfast.model.span import Span
 from tests.cli.running import run, terminal, values

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast.cli.statusline import Pace, Script, cut, shown
+from holdfast.cli.chat.status_line import Pace, Script, cut, shown
 
 STATE = {"cwd": "", "context_window": {"used_percentage": 42}}
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from holdfast.cli.terminal import emit, fitted, neutral, one_line, write_line
-from holdfast.cli.wording import ago, lasting, many, path, size
+from holdfast.cli.ui.format import ago, lasting, many, path, size
+from holdfast.cli.ui.terminal import emit, fitted, neutral, one_line, write_line
 from holdfast.testing.factories import HOSTILE, NOON
 
 DAY = 86_400_000
@@ -110,7 +110,7 @@ def test_what_a_model_writes_as_markdown_neither_acts_nor_hides_where_a_link_lea
 
     from rich.console import Console
 
-    from holdfast.cli.screen import page
+    from holdfast.cli.chat.screen import page
 
     out = StringIO()
     screen = Console(file=out, force_terminal=True, width=200, color_system="truecolor")

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from holdfast.core.repair import repair
+from holdfast.core.window.repair import repair
 from holdfast.model.message import (
     Media,
     Message,

@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.codecs.anthropic import Anthropic
-from holdfast.model.message import (
-    Opaque,
-    Reasoning,
-    Seal,
-    SummaryText,
-    Text,
-    ToolCall,
-)
+from holdfast.model.message import Opaque, Reasoning, Seal, SummaryText, Text, ToolCall
 from holdfast.model.reply import Delta, Edit, Reply, Usage
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "anthropic"

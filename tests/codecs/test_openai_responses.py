@@ -7,14 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.codecs.openai_responses import ResponsesCodec
-from holdfast.model.message import (
-    Media,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolResult,
-    seal,
-)
+from holdfast.model.message import Media, Reasoning, Text, ToolCall, ToolResult, seal
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Delta, Usage
 from holdfast.model.window import Options, Tool

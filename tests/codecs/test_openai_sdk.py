@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.codecs.openai_chat import ChatCodec
 from holdfast.codecs.openai_responses import ResponsesCodec
-from holdfast.core.repair import repair
+from holdfast.core.window.repair import repair
 from holdfast.model.message import Reasoning, Text, ToolCall
 from holdfast.model.window import Block, Options, Window
 from tests.codecs.openai_windows import (

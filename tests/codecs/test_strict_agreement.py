@@ -18,7 +18,7 @@ from holdfast.codecs.anthropic import Anthropic
 from holdfast.codecs.gemini import Gemini, rest
 from holdfast.codecs.openai_chat import ChatCodec
 from holdfast.codecs.openai_responses import ResponsesCodec
-from holdfast.core.repair import repair
+from holdfast.core.window.repair import repair
 from holdfast.model.message import Opaque, Part
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Options

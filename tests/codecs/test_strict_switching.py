@@ -13,7 +13,7 @@ from holdfast.codecs.anthropic import Anthropic
 from holdfast.codecs.gemini import Gemini, path, rest
 from holdfast.codecs.openai_chat import ChatCodec
 from holdfast.codecs.openai_responses import ResponsesCodec
-from holdfast.core.repair import repair
+from holdfast.core.window.repair import repair
 from holdfast.model.message import Text, ToolResult
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Reply

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import provider
-from holdfast.engine.threaded import drive
 from holdfast.errors import Overflow
 from holdfast.model.log import Repair
 from holdfast.testing import StrictServer

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore

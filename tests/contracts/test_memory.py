@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing.contracts import StoreContract

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.ports import Store
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.contracts import StoreContract
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from holdfast.core.extract import HEADING, INDEX
-from holdfast.core.extract import index as listed
-from holdfast.core.extract.pieces import GAP
-from holdfast.core.ledger.matching import plain
-from holdfast.core.text import searchable
+from holdfast.core.extract import name_index as listed
+from holdfast.core.extract.quotes import GAP
+from holdfast.core.ledger.checks.matching import plain
+from holdfast.core.search.searchable_text import searchable
 from holdfast.model.log import Entry
 from holdfast.model.message import Message
 

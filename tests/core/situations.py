@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.core.situation import Situation
+from holdfast.core.compaction.situation import Situation
 from holdfast.model.log import Entry, Folded
 from holdfast.model.message import Part, Text, ToolCall, ToolResult
 from holdfast.model.policy import Place, Policy

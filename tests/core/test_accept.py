@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.accept import answer
+from holdfast.core.compaction.acceptance import answer
 
 PIECES = ["<analysis>", "</analysis>", "<summary>", "</SUMMARY>", "</summary>", "<state_snapshot>",
           "</state_snapshot>", "a", " ", "\n", "<"]  # fmt: skip

@@ -1,7 +1,7 @@
 """Assembly: sections in the policy's order, and what each named system's window looks like."""
 
-from holdfast.core.assemble import Seen, Surroundings, assemble
-from holdfast.core.budget import budget
+from holdfast.core.window.assemble import Seen, Surroundings, assemble
+from holdfast.core.window.budget import budget
 from holdfast.model.log import Entry, Folded, PartRef, Pinned, Summary
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant, tool, user
 from holdfast.model.policy import Policy

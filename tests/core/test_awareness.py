@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.core.awareness import TAG, telling, told
+from holdfast.core.window.fullness_notice import TAG, telling, told
 from holdfast.errors import OverBudget
 from holdfast.files import config_home
 from holdfast.model.log import Entry

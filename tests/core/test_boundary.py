@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from holdfast.core.boundary import (
+from holdfast.core.log.boundary import (
     a_call_stays_with_its_result,
     a_result_is_never_first,
     boundaries,

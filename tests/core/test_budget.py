@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.budget import budget, largest
+from holdfast.core.window.budget import budget, largest
 from holdfast.model.message import Text
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block, Budget, BudgetConfig

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.core.cache import Change, caches, decide, is_cold
-from holdfast.core.price import MILLION
+from holdfast.core.calls.price import MILLION
+from holdfast.core.compaction.cache_economics import Change, caches, decide, is_cold
 from holdfast.model.decision import Decision
 from holdfast.model.profile import Price, Profile
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.calibrate import (
+from holdfast.core.tokens.calibrate import (
     FAR,
     LEAST,
     MOST,

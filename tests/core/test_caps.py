@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.core.caps import NANO, dearest, reached
-from holdfast.core.price import cost
-from holdfast.model.caps import Caps
+from holdfast.core.calls.price import NANO, cost, dearest, reached
 from holdfast.model.profile import Price, Profile
 from holdfast.model.reply import Usage
+from holdfast.model.spending import Caps
 
 PRICE = Price(
     input=3_000_000_000, output=15_000_000_000, cache_read=300_000_000, cache_write=3_750_000_000

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.core.clear import WARNING, kind, microcompact, prune, thinking, warned
-from holdfast.core.situation import Situation
+from holdfast.core.compaction.clear import WARNING, kind, microcompact, prune, thinking, warned
+from holdfast.core.compaction.situation import Situation
 from holdfast.model.log import Folded, PartRef
 from holdfast.model.message import Message, Opaque, Reasoning
 from holdfast.model.plan import Plan

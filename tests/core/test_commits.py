@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.shell import run
+from holdfast.agent.tools.shell import run
 from holdfast.core.commits import Made, made_by
 
 GOOD = "[exit status 0]"

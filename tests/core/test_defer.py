@@ -5,9 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.count import weigh_tools
-from holdfast.core.defer import TOOL_SEARCH, named, offer, search, told, wanted
-from holdfast.core.estimate import estimate
+from holdfast.core.tokens.count import weigh_tools
+from holdfast.core.tokens.estimate import estimate
+from holdfast.core.window.tool_deferral import TOOL_SEARCH, named, offer, search, told, wanted
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool
 from holdfast.model.window import Tool
 

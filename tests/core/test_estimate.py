@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.estimate import (
+from holdfast.core.tokens.estimate import (
     BOUND,
     COARSE,
     KINDS,

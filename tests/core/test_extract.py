@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.estimate import estimate
 from holdfast.core.extract import HEADING, INDEX, extract
-from holdfast.core.extract import index as listed
-from holdfast.core.extract.pieces import cut, sentences
+from holdfast.core.extract import name_index as listed
+from holdfast.core.extract.quotes import cut, sentences
+from holdfast.core.ledger.build import ledger
 from holdfast.core.ledger.render import render
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.log import Entry
 from holdfast.model.message import (
     Message,

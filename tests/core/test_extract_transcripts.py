@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from bench.replay import Transcript, cuts, transcripts
-from holdfast.core.estimate import estimate
 from holdfast.core.extract import HEADING, INDEX, extract
-from holdfast.core.ledger.objections import objections
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.checks.objections import objections
 from holdfast.core.ledger.render import render
-from holdfast.core.ledger.stepping import ledger
-from holdfast.core.transcript import told
+from holdfast.core.log.transcript_text import told
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.log import Entry
 from tests.conftest import SHARED_DATA
 from tests.core.quoting import unfaithful

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.facets import LOOK_BACK, MOST_PATHS, Calls, paths, pieces
+from holdfast.core.search.facets import LOOK_BACK, MOST_PATHS, Calls, paths, pieces
 from holdfast.model.message import Patch, ToolCall, ToolResult
 
 

@@ -1,6 +1,6 @@
 """What markers leave standing, told as worked examples."""
 
-from holdfast.core.fold import START, fold, resumable, resume, step
+from holdfast.core.log.fold import START, fold, resumable, resume, step
 from holdfast.model.log import (
     Body,
     Clear,

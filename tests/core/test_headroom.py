@@ -1,7 +1,7 @@
 """What is said of limits: little, and only when it matters."""
 
-from holdfast.core.headroom import told, warning
-from holdfast.model.limits import Limit, Limits
+from holdfast.core.calls.rate_limits import told, warning
+from holdfast.model.rate_limits import Limit, Limits
 
 NOW = 1_790_000_000_000
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.instructions import LONGEST, compact_instructions
+from holdfast.core.compaction.focus_section import LONGEST, compact_instructions
 
 FILE = """\
 # The project

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from holdfast.core import ladder
-from holdfast.core.ladder import first_telling, next_plan
-from holdfast.core.situation import Situation
+from holdfast.core.compaction import ladder
+from holdfast.core.compaction.ladder import first_telling, next_plan
+from holdfast.core.compaction.situation import Situation
 from holdfast.model.log import Trigger
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Microcompact, Policy, Prune, Step, Summarise

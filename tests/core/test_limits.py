@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.limits import LEAST, MOST, limit_in
+from holdfast.core.calls.refusals import LEAST, MOST, limit_in
 
 SAID = {
     "This model's maximum context length is 8192 tokens. However, you requested 10242 tokens": 8192,

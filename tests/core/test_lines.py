@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.agent.tools import Toolbox
-from holdfast.core.lines import LONG, Lines, changed, told_in
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.core.ledger.facts.effort import LONG, Lines, changed, told_in
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12).map("\n".join)
 

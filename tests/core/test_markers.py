@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.markers import faults, named
+from holdfast.core.log.marker_rules import faults, named
 from holdfast.model.log import (
     Body,
     Checkpoint,

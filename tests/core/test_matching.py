@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.ledger.matching import is_wide, share, stems
+from holdfast.core.ledger.checks.matching import is_wide, share, stems
 
 
 @pytest.mark.parametrize(

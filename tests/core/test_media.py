@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.count import WEIGHED, frame, texts, weigh
-from holdfast.core.estimate import estimate
-from holdfast.core.media import LARGE, MOST_PAGES, media_tokens, pages, picture_tokens
+from holdfast.core.tokens.count import WEIGHED, frame, texts, weigh
+from holdfast.core.tokens.estimate import estimate
+from holdfast.core.tokens.media import LARGE, MOST_PAGES, media_tokens, pages, picture_tokens
 from holdfast.model.message import (
     Media,
     Opaque,
@@ -107,7 +107,7 @@ PARTS: list[Part] = [
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
 def test_a_part_is_its_words_and_their_frame(part: Part) -> None:
-    from holdfast.core.estimate import estimate
+    from holdfast.core.tokens.estimate import estimate
 
     assert weigh(part) == sum(map(estimate, texts(part))) + frame(part)
     for way in WEIGHED.values():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.nearest import nearest, nearest_models
+from holdfast.core.search.nearest import nearest, nearest_models
 
 IDS = ["01M7FGA1B2C3", "01M7FGK8X9YZ", "01M7FHQQQQQQ", "01N0AAAAAAAA"]
 

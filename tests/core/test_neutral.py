@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.neutral import neutral
+from holdfast.core.neutralise import neutral
 
 SHOWN = ["\n", "\t", "é", "e\u0301", "日本", "👩\u200d👩\u200d👧", "❤\ufe0f",
          "नि\u200dक", "می\u200cخواهم",

@@ -3,8 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.estimate import estimate
-from holdfast.core.notes import TEMPLATE, adopted, empty, is_sound, overlong, sections, shortened
+from holdfast.core.compaction.notes import (
+    TEMPLATE,
+    adopted,
+    empty,
+    is_sound,
+    overlong,
+    sections,
+    shortened,
+)
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.policy import Notes as Rule
 
 CLAUDE = """

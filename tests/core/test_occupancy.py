@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.occupancy import Recorded, held, whole_prompt
+from holdfast.core.window.occupancy import Recorded, held, whole_prompt
 from holdfast.model.window import Count
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.core.calibrate import error
-from holdfast.core.ladder import first_telling, next_plan
-from holdfast.core.situation import Situation
+from holdfast.core.compaction.ladder import first_telling, next_plan
+from holdfast.core.compaction.situation import Situation
+from holdfast.core.tokens.calibrate import error
 from holdfast.model.log import Entry, Folded, PartRef, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, seal, tool
 from holdfast.model.plan import Plan

@@ -1,6 +1,6 @@
 """What calls cost: buckets, tiers, lasting cache writes, and samplings of their own."""
 
-from holdfast.core.price import cost
+from holdfast.core.calls.price import cost
 from holdfast.model.profile import Price, Profile
 from holdfast.model.reply import Iteration, Usage
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.ratelimits import counted, limits_in, per_minute
-from holdfast.model.limits import Limit, Limits
+from holdfast.core.calls.rate_limits import counted, limits_in, per_minute
+from holdfast.model.rate_limits import Limit, Limits
 from holdfast.model.reply import Usage
 
 NOW = 1_790_000_000_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.refusal import cured, remedy
+from holdfast.core.calls.refusals import cured, remedy
 from holdfast.model.log import Repair
 from holdfast.model.message import (
     Media,

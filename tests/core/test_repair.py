@@ -1,8 +1,15 @@
 """Repair: each thing that a provider refuses, mended and stated."""
 
-from holdfast.core.boundary import boundaries, just_asked, units
-from holdfast.core.repair import CONTINUE, INTERRUPTED, LEFT_OUT, Limits, mended, repair
-from holdfast.core.sendable import can_be_sent
+from holdfast.core.log.boundary import boundaries, just_asked, units
+from holdfast.core.window.repair import (
+    CONTINUE,
+    INTERRUPTED,
+    LEFT_OUT,
+    Limits,
+    can_be_sent,
+    mended,
+    repair,
+)
 from holdfast.model.message import (
     Media,
     Message,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.estimate import estimate
-from holdfast.core.repomap import (
+from holdfast.core.repo_map import (
     Definition,
     Tags,
     Wanted,
@@ -18,6 +17,7 @@ from holdfast.core.repomap import (
     pagerank,
     ranked,
 )
+from holdfast.core.tokens.estimate import estimate
 
 
 def defining(*names: str, **references: int) -> Tags:

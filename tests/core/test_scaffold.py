@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.scaffold import TAGS, environment, escape, wrap
+from holdfast.core.window.scaffold import TAGS, environment, escape, wrap
 
 
 def test_every_tag_has_a_role_and_a_condition() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.sendable import can_be_sent, has_utf8
+from holdfast.core.window.repair import can_be_sent, has_utf8
 from holdfast.model.message import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.window import Block
 

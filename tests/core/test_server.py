@@ -3,7 +3,7 @@
 from typing import Any
 
 import holdfast
-from holdfast.core.server import edits, theirs
+from holdfast.core.compaction.provider_edits import edits, theirs
 from holdfast.model.message import ToolCall, assistant
 from holdfast.policies import policy
 from holdfast.providers.catalogue import BuiltIn

@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.core.shed import Scale, asking, cut, legal, without_oldest
-from holdfast.core.truncate import Cap
+from holdfast.core.compaction.shed import Scale, asking, cut, legal, without_oldest
+from holdfast.core.window.truncate import Cap
 from holdfast.model.log import Head, PartRef, Pin
 from holdfast.model.message import Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.window import Block

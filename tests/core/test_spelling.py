@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.spelling import distance, nearest_words
+from holdfast.core.search.spelling import distance, nearest_words
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.core.estimate import estimate
 from holdfast.core.stats import Looking, Stats, Tally
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.log import Body, Clear, Entry, Folded, PartRef, Rewind, Session, Summary
 from holdfast.model.message import (
     Message,

@@ -3,18 +3,8 @@
 import pytest
 from hypothesis import given
 
-from holdfast.core.text import searchable, searchable_body
-from holdfast.model.log import (
-    Body,
-    Checkpoint,
-    Clear,
-    Context,
-    Pin,
-    Rewind,
-    Summary,
-    Switch,
-    Undo,
-)
+from holdfast.core.search.searchable_text import searchable, searchable_body
+from holdfast.model.log import Body, Checkpoint, Clear, Context, Pin, Rewind, Summary, Switch, Undo
 from holdfast.model.message import (
     Media,
     Message,

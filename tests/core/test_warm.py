@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.core.warm import warm_in
+from holdfast.core.compaction.cache_economics import warm_in
 from holdfast.model.policy import KeepWarm
 from holdfast.model.profile import Price, Profile
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.words import fold, holds, looked_for, snippet, terms, words
+from holdfast.core.search.words import fold, holds, looked_for, snippet, terms, words
 from holdfast.errors import Misuse
 from holdfast.model.search import Query
 

@@ -12,7 +12,7 @@ import tiktoken_ext.openai_public as theirs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.estimate import estimate
+from holdfast.core.tokens.estimate import estimate
 from holdfast.counters import exact
 from holdfast.counters.exact import (
     FORCED,
@@ -26,7 +26,7 @@ from holdfast.counters.exact import (
     encoding,
     pieces,
 )
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Unknown
 
 BOTH = pytest.mark.parametrize("vocabulary", sorted(PATTERNS))

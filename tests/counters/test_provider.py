@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import pytest
 
 from holdfast.counters.provider import ProviderCounter
-from holdfast.engine.doors import Holdfast, drive
+from holdfast.engine.client import Holdfast, drive
 from holdfast.errors import Garbled
-from holdfast.model.limits import Limits
+from holdfast.model.rate_limits import Limits
 from holdfast.model.window import Count
 from holdfast.ports import Flow
 from holdfast.providers.transport import HttpTransport

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from holdfast.cli.slash import BESIDES, SLASH
+from holdfast.cli.chat.slash import BESIDES, SLASH
 
 PAGE = Path(__file__).parents[2] / "docs" / "agent.md"
 

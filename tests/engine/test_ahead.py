@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.engine.background import wants_summary
+from holdfast.engine.compaction.background import wants_summary
 from holdfast.model.policy import Due, Summarise
 from tests.core.situations import PLAIN, situation, user
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.bridge import drive
+from holdfast.engine.calls.send import speak
+from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
-from holdfast.engine.speaking import speak
-from holdfast.engine.threaded import drive
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import Message, Opaque, Reasoning, ToolCall
 from holdfast.model.reply import Edit, Iteration, Usage

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.core.notes import TEMPLATE
-from holdfast.engine.doors import BlockingSession
-from holdfast.engine.flight import Flight, is_flying
-from holdfast.engine.threaded import drive
+from holdfast.core.compaction.notes import TEMPLATE
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import BlockingSession
+from holdfast.engine.compaction.lease import Flight, is_flying
 from holdfast.model.log import Notes, Pin, Summary
 from holdfast.model.message import Message, Text, assistant
 from tests.policies import AHEAD, NOTED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.engine.plugins import provider
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolResult, tool
@@ -97,8 +97,8 @@ def turn(session: BlockingSession, there: Provider, text: str, options: dict[str
 
 
 def stream(there: Provider, request: dict[str, Any]) -> Any:
+    from holdfast.engine.bridge import drive
     from holdfast.engine.plugins import codec
-    from holdfast.engine.threaded import drive
 
     decoder, flow = codec(there.format).decoder(), drive(there.begin(request))
     while data := drive(flow.read()):
@@ -223,8 +223,8 @@ def test_it_reads_what_is_cached_and_no_later_compaction_does_without_a_model(po
 
 
 def test_notes_do_not_use_up_what_summaries_may_cost() -> None:
-    from holdfast.engine.asking import Guard
-    from holdfast.engine.threaded import drive
+    from holdfast.engine.bridge import drive
+    from holdfast.engine.calls.ask import Guard
     from holdfast.model.reply import Call
 
     with holdfast.open("memory:") as hf:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.flight import is_flying
+from holdfast.engine.compaction.lease import is_flying
 from holdfast.model.log import Summary
 from holdfast.model.message import assistant
 from tests.policies import AHEAD
@@ -97,8 +97,8 @@ def test_a_thread_that_goes_on_speaking_changes_nothing(tmp_path: Path) -> None:
 CHILD = """
 import sys, threading
 import holdfast
-from holdfast.engine.flight import is_flying
-from holdfast.engine.threaded import drive
+from holdfast.engine.compaction.lease import is_flying
+from holdfast.engine.bridge import drive
 from holdfast.model.log import Summary
 from holdfast.model.message import assistant
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.costs import midnight
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
-from holdfast.engine.threaded import drive
+from holdfast.engine.usage.costs import midnight
 from holdfast.errors import Capped, Misuse, ProviderError, UnpricedModel
 from holdfast.files import config_home
-from holdfast.model.caps import Caps
 from holdfast.model.log import Summary
 from holdfast.model.reply import Call
+from holdfast.model.spending import Caps
 from holdfast.ports import Provider
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import answer

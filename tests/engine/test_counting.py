@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 import holdfast
 from holdfast.counters.exact import count
-from holdfast.engine.counting import Counting
-from holdfast.engine.doors import BlockingSession, Holdfast, ThreadLock, drive
+from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock, drive
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.ids import SystemClock, Ulids
+from holdfast.engine.window.token_count import Counting
 from holdfast.errors import Unreachable
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Text, ToolCall, ToolResult

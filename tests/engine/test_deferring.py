@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.core.count import weigh_tools
+from holdfast.core.tokens.count import weigh_tools
 from holdfast.engine.plugins import provider
 from holdfast.errors import Misuse
 from holdfast.model.message import Message, ToolCall

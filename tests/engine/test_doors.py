@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import AsyncHoldfast, BlockingSession, Holdfast, Threaded, drive
+from holdfast.engine.bridge import STEP, catch_up
+from holdfast.engine.client import AsyncHoldfast, BlockingSession, Holdfast, Threaded, drive
 from holdfast.engine.session import OpenSession
-from holdfast.engine.threaded import STEP, catch_up
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Summary
 from holdfast.model.span import Span
 from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, start
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import ThreadLock, drive
+from holdfast.engine.client import ThreadLock, drive
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.plugins import open_store
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.core.explain import shared
-from holdfast.engine.doors import Holdfast
+from holdfast.core.window.explain import shared
+from holdfast.engine.client import Holdfast
 from holdfast.model.message import Media, Message, Text, assistant
 from holdfast.model.window import Count
 from tests.engine.test_window import REPLY

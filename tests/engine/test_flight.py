@@ -7,15 +7,14 @@ import sys
 from pathlib import Path
 
 import holdfast
-from holdfast.engine.flight import Flight, is_flying
-from holdfast.engine.holder import holder, is_gone
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.compaction.lease import Flight, holder, is_flying, is_gone
 
 CHILD = """
 import sys, time
 import holdfast
-from holdfast.engine.flight import Flight
-from holdfast.engine.threaded import drive
+from holdfast.engine.compaction.lease import Flight
+from holdfast.engine.bridge import drive
 
 hf = holdfast.open(sys.argv[1])
 assert drive(Flight.begin(hf.session(sys.argv[2])._inner, "summary", 600))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine import identity
-from holdfast.engine.identity import SystemClock, Ulids, written
+from holdfast.engine import ids
+from holdfast.engine.ids import SystemClock, Ulids, written
 
 
 class Told:
@@ -39,6 +39,6 @@ def test_the_time_is_in_front() -> None:
 
 
 def test_counting_carries_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identity, "randbits", lambda _: 2**40 - 2)
-    ids = Ulids(Told([0] * 4))
-    assert [ids.new() for _ in range(4)] == [written(2**40 + n) for n in range(-1, 3)]
+    monkeypatch.setattr(ids, "randbits", lambda _: 2**40 - 2)
+    made = Ulids(Told([0] * 4))
+    assert [made.new() for _ in range(4)] == [written(2**40 + n) for n in range(-1, 3)]

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.engine.kept_policies import MARK
+from holdfast.engine.bridge import drive
+from holdfast.engine.compaction.stored_policies import MARK
 from holdfast.engine.plugins import catalogue
-from holdfast.engine.threaded import drive
 from holdfast.errors import Misuse, Unknown
 from holdfast.model import wire
 from holdfast.model.message import assistant

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.core.transcript import told
-from holdfast.core.truncate import SHORTEST, Cap, narrowed
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.core.log.transcript_text import told
+from holdfast.core.window.truncate import SHORTEST, Cap, narrowed
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.errors import Misuse
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool

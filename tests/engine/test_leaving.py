@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.exporting import FORMATS, Exported
+from holdfast.engine.exporting.export import FORMATS, Exported
 from holdfast.errors import Misuse
 from holdfast.model.log import Summary, Trigger
 from holdfast.model.span import Span

@@ -12,9 +12,11 @@ import pytest
 
 import holdfast
 from holdfast import assistant, user
-from holdfast.core.ledger.stepping import step
-from holdfast.engine import bringing, ledgers, load, writer
-from holdfast.engine.doors import Holdfast, drive
+from holdfast.core.ledger.build import step
+from holdfast.engine import loading, writer
+from holdfast.engine.client import Holdfast, drive
+from holdfast.engine.importing import commit
+from holdfast.engine.inspect import ledger
 from holdfast.errors import Unavailable
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Body, Summary
@@ -35,9 +37,9 @@ def stretches(size: int) -> Iterator[list[int]]:
         return step(known, entry)
 
     with (
-        patch.object(writer, "STRETCH", size), patch.object(ledgers, "INTERVAL", size // 2),
-        patch.object(load, "PAGE", size // 4), patch.object(ledgers, "step", counted),
-        patch.object(bringing, "LONG", size),
+        patch.object(writer, "STRETCH", size), patch.object(ledger, "INTERVAL", size // 2),
+        patch.object(loading, "PAGE", size // 4), patch.object(ledger, "step", counted),
+        patch.object(commit, "LONG", size),
     ):  # fmt: skip
         yield seen
 
@@ -97,10 +99,10 @@ def test_a_long_session_is_read_on_from_what_was_frozen_while_it_grew(hf: Holdfa
 
 def ledger_of(hf: Holdfast, id: str) -> Ledger:
     """The ledger computed from nothing but the log."""
-    from holdfast.core.ledger.stepping import ledger
+    from holdfast.core.ledger.build import ledger
 
     head = hf.session(id=id).info.head
-    read = load.read(hf.engine.store.log, id, (Span(1, head),))
+    read = loading.read(hf.engine.store.log, id, (Span(1, head),))
     return ledger(drive(read))
 
 
@@ -131,7 +133,7 @@ def test_the_first_compaction_reads_no_more_of_a_long_past(hf: Holdfast) -> None
     taken: list[int] = []
     for many in (150, 600):
         session = hf.session()
-        with stretches(64) as seen, patch.object(ledgers, "SLICE", 64):
+        with stretches(64) as seen, patch.object(ledger, "SLICE", 64):
             for n in range(0, many, 25):
                 session.append_all(talk(n, n + 25))
             before = len(seen)
@@ -146,8 +148,8 @@ def test_an_old_store_is_never_read_to_its_end_for_one_window(hf: Holdfast) -> N
     session.append_all(talk(0, 400))  # nothing is frozen: it is shorter than a stretch
     with (
         stretches(64) as seen,
-        patch.object(ledgers, "SLICE", 100),
-        patch.object(ledgers, "NEWEST", 50),
+        patch.object(ledger, "SLICE", 100),
+        patch.object(ledger, "NEWEST", 50),
     ):
         opened = hf.session(id=session.id)
         made = opened.apply(opened.plan(model=MODEL))

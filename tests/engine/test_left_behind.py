@@ -3,9 +3,9 @@
 import pytest
 
 from holdfast import assistant
-from holdfast.engine import climb
-from holdfast.engine.flight import Flight
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.compaction import ladder
+from holdfast.engine.compaction.lease import Flight
 from holdfast.model.log import Summary
 from tests.properties.ladders import engine, words
 
@@ -13,7 +13,7 @@ from tests.properties.ladders import engine, words
 def test_a_full_window_does_without_a_summary_that_never_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(climb, "PATIENCE", 0.1)
+    monkeypatch.setattr(ladder, "PATIENCE", 0.1)
     with engine(8_192) as hf:
         s = hf.session(model="claude-sonnet-4-6", policy="codex", summariser=lambda question: "")
         drive(Flight.begin(s._inner, "summary", 120))

@@ -8,7 +8,7 @@ from typing import Any, assert_type
 import pytest
 
 import holdfast
-from holdfast.engine.doors import AsyncHoldfast
+from holdfast.engine.client import AsyncHoldfast
 from holdfast.engine.plugins import provider
 from holdfast.errors import Misuse
 from holdfast.model.log import ReplyEntry

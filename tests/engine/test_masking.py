@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.engine.masking import Masked
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.calls.stream import Masked
 from holdfast.model.reply import Delta
 
 KEY = "sk-sk-canary-0123"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.material import Bounds, FileMaterial
+from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.files import Root
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from holdfast.core.estimate import estimate
-from holdfast.engine.measure import BINARY, Measured, decoded, measure, vocabulary
+from holdfast.core.tokens.estimate import estimate
+from holdfast.engine.usage.file_tokens import BINARY, Measured, decoded, measure, vocabulary
 from holdfast.errors import Misuse
 from holdfast.model.profile import Profile
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.counting import Counting
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
+from holdfast.engine.window.token_count import Counting
 from holdfast.policies import policy
 from tests.engine.test_counting import exactly, opened
 

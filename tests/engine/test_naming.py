@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
 from holdfast.errors import Ambiguous, Unknown
 from holdfast.model.log import Draft
 from holdfast.model.message import Message, Text

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.client import BlockingSession
 from holdfast.errors import Misuse, Refused
 from holdfast.testing import StrictServer
 from tests.codecs.sdks import sdk

@@ -7,8 +7,8 @@ import pytest
 
 import holdfast
 from holdfast import assistant, user
-from holdfast.engine.doors import Holdfast, drive
-from holdfast.engine.outlook import messages, outlook
+from holdfast.engine.client import Holdfast, drive
+from holdfast.engine.compaction.forecast import messages, outlook
 from holdfast.model.log import PartRef, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.span import Span

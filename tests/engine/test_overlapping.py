@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.errors import Conflict, Misuse, SessionForked
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool

@@ -10,7 +10,7 @@ from openai.types.responses import ParsedResponse
 from pydantic import BaseModel
 
 import holdfast
-from holdfast.engine.replies import body_of
+from holdfast.engine.calls.response import body_of
 
 
 class Point(BaseModel):

@@ -8,9 +8,9 @@ import pytest
 
 import holdfast
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.plans import reviewed, taken
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
+from holdfast.engine.compaction.plans import reviewed, taken
 from holdfast.errors import Ambiguous, Conflict, Misuse, Unknown
 from holdfast.model.log import Clear, PartRef, Pin, Redo, Undo
 from holdfast.model.message import assistant

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from holdfast.engine.bridge import ThreadLock, drive
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import Ulids
+from holdfast.engine.ids import Ulids
 from holdfast.engine.session import OpenSession
-from holdfast.engine.threaded import ThreadLock, drive
 from holdfast.model.decision import Decision
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool, user

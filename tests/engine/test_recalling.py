@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.client import BlockingSession
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Clear, PartRef
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.client import BlockingSession
 from holdfast.errors import OverBudget
 from holdfast.model.log import Repair
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult, seal

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, open, open_async
-from holdfast.core.price import dollars
+from holdfast.core.calls.price import dollars
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 
 
 def completion(id: str, text: str, read: int = 10) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.message import ToolCall
 from holdfast.testing import StrictServer
 from holdfast.testing.strict import Ask, Think, answer

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
 from holdfast.model.log import (
     Checkpoint,

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.core.notes import TEMPLATE
-from holdfast.engine.doors import BlockingSession
+from holdfast.core.compaction.notes import TEMPLATE
+from holdfast.engine.client import BlockingSession
 from holdfast.model.log import Notes, Summary
 from holdfast.model.message import assistant
 from tests.core.test_notes import CLAUDE

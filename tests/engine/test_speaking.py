@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.core.price import cost
-from holdfast.engine.doors import Holdfast
+from holdfast.core.calls.price import cost
+from holdfast.engine.bridge import drive
+from holdfast.engine.calls.send import speak
+from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
-from holdfast.engine.speaking import speak
-from holdfast.engine.threaded import drive
 from holdfast.errors import Denied, Throttled, Unreachable
 from holdfast.model.message import Message, ToolCall
 from holdfast.model.reply import Delta, Usage

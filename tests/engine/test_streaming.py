@@ -13,7 +13,7 @@ from google.genai.types import HttpOptions
 from pydantic import BaseModel
 
 import holdfast
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse, Unreachable
 from holdfast.model.message import Message, Text
 from holdfast.model.reply import Call, Delta, Usage

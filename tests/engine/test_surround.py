@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.estimate import estimate
-from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.engine.window import PreparedWindow
+from holdfast.core.tokens.estimate import estimate
+from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import Misuse
 from holdfast.model.log import Context, Summary
 from holdfast.model.message import Message, Text, assistant

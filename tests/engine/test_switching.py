@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.agent.whom import led
-from holdfast.engine.doors import BlockingSession
-from holdfast.engine.window import PreparedWindow
+from holdfast.agent.model_choice import led
+from holdfast.engine.client import BlockingSession
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import AssumedModel, OverBudget
 from holdfast.model.log import Switch
 from holdfast.model.message import Text, assistant

@@ -7,9 +7,9 @@ import pytest
 
 import holdfast
 from holdfast import assistant, user
-from holdfast.engine import tail as module
+from holdfast.engine import loading as module
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import Holdfast, drive
+from holdfast.engine.client import Holdfast, drive
 from holdfast.model.log import Entry, Summary
 from holdfast.model.span import Span
 

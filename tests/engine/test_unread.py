@@ -7,17 +7,17 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from holdfast.core.boundary import unread_from
-from holdfast.core.clear import _thoughts_until
-from holdfast.core.count import weigh
+from holdfast.core.compaction.clear import _thoughts_until
+from holdfast.core.compaction.notes import empty
+from holdfast.core.compaction.provider_edits import edits
+from holdfast.core.compaction.situation import Situation
 from holdfast.core.extract import INDEX
-from holdfast.core.handles import has_handle
-from holdfast.core.notes import empty
-from holdfast.core.server import edits
-from holdfast.core.situation import Situation
-from holdfast.core.truncate import all_shown, cap
-from holdfast.engine.doors import BlockingSession
-from holdfast.engine.window import PreparedWindow
+from holdfast.core.log.boundary import unread_from
+from holdfast.core.tokens.count import weigh
+from holdfast.core.window.handles import has_handle
+from holdfast.core.window.truncate import all_shown, cap
+from holdfast.engine.client import BlockingSession
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import Misuse, OverBudget
 from holdfast.model.log import Clear, Entry, Notes, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, opaque

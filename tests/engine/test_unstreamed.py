@@ -4,7 +4,7 @@ import anthropic
 import pytest
 
 import holdfast
-from holdfast.engine.window import UNSTREAMED
+from holdfast.engine.window.prepared_window import UNSTREAMED
 from holdfast.testing import StrictServer
 
 

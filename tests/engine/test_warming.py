@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from holdfast.agent.idle import Idle
-from holdfast.engine.doors import BlockingSession, Holdfast, ThreadLock
+from holdfast.agent.keep_warm import Idle
+from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import Ulids
+from holdfast.engine.ids import Ulids
 from holdfast.engine.plugins import open_store, provider
 from holdfast.files import config_home
 from holdfast.model.reply import Usage

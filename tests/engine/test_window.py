@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.engine.doors import Holdfast, drive
-from holdfast.engine.explaining import compare, rebuild
+from holdfast.engine.client import Holdfast, drive
+from holdfast.engine.inspect.explain import compare, rebuild
 from holdfast.errors import AssumedModel, Misuse, OverBudget, Refused, Unknown
 from holdfast.model.log import Context, Pin, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult

@@ -15,9 +15,9 @@ import pytest
 import holdfast
 from holdfast.engine.arguments import KINDS, Takes, fields_of
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import AsyncHoldfast, Holdfast
+from holdfast.engine.client import AsyncHoldfast, Holdfast
 from holdfast.engine.session import OpenSession
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import HoldfastError, Misuse, Unknown
 from holdfast.model.log import Summary
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.engine.exporting import Exporting
-from holdfast.engine.threaded import drive, drive_all
+from holdfast.engine.bridge import drive, drive_all
+from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.exporting.export import Exporting
+from holdfast.model.import_report import Imported
 from holdfast.model.log import Damaged, Draft, Entry, Notes, Records
 from holdfast.model.message import Record
-from holdfast.model.origin import Imported
 from holdfast.model.portable import Fidelity
 from holdfast.model.reply import Call, Iteration, Usage
 from holdfast.testing.factories import NOON, call, session

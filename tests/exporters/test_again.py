@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
 from holdfast.model.log import Session
 from holdfast.model.reply import Usage
 from holdfast.testing.factories import call

@@ -8,18 +8,10 @@ from html.parser import HTMLParser
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.exporters.markdown import fenced
 from holdfast.model.log import Summary
-from holdfast.model.message import (
-    Message,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolResult,
-    assistant,
-    seal,
-)
+from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, assistant, seal
 from holdfast.model.span import Span
 from holdfast.testing.factories import HOSTILE, entry, every_part
 from holdfast.testing.strategies import next_entry

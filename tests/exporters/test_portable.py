@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.exporters.portable import schema
 from holdfast.importers.portable import Portable
 from holdfast.model import wire
@@ -333,7 +333,7 @@ def test_what_a_file_says_of_itself_is_not_believed(
 def test_markers_that_reach_back_again_and_again_are_bounded(
     other: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.carrying.WORK", 50)
+    monkeypatch.setattr("holdfast.engine.importing.portable.WORK", 50)
     bodies: list[Any] = ["words"]
     for _ in range(20):
         bodies += [Rewind(to=1), Summary(covers=(Span(1, 1),), text="x")]

@@ -12,7 +12,7 @@ import openai
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.errors import Misuse
 from holdfast.model.log import Summary
 from holdfast.model.message import Reasoning, ToolCall, assistant, seal

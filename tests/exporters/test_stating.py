@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.model.log import Clear, PartRef
 from holdfast.model.message import Reasoning, ToolCall, assistant, seal
 from tests.exporters.carried import told

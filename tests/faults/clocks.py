@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.log import Draft, Pin, Session
 from holdfast.model.message import user
 from holdfast.model.span import EVERYTHING

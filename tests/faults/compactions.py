@@ -12,10 +12,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-from holdfast.core.explain import absent
-from holdfast.core.fold import in_force
-from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.engine.threaded import drive
+from holdfast.core.log.fold import in_force
+from holdfast.core.window.explain import absent
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.failpoints import POINTS, VARIABLE, arm, arm_from, disarm
 from holdfast.model.log import Session

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict, StoreError
 from holdfast.failpoints import arm
 from holdfast.model.log import Draft, Entry, Session

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from tests.faults.board import GOOD, Tally, Trial, Verdict
 from tests.faults.failing import Fault, Kind, failing
 from tests.faults.look import look

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.engine import trail
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing import history_match
 from holdfast.errors import HoldfastError
 from holdfast.failpoints import POINTS, VARIABLE, arm, arm_from, disarm
 from holdfast.model import wire
@@ -72,7 +72,7 @@ def passings(folder: Path, store: str) -> list[tuple[str, int]]:
 
     for point in POINTS:
         arm(point, lambda point=point: pass_by(point))
-    usual, trail.BATCH = trail.BATCH, BATCH
+    usual, history_match.BATCH = history_match.BATCH, BATCH
     try:
         place = write(folder)
         with _opened(folder / "store.db", store) as hf:
@@ -80,7 +80,7 @@ def passings(folder: Path, store: str) -> list[tuple[str, int]]:
             list(hf.import_from(place))
             importing = False
     finally:
-        trail.BATCH = usual
+        history_match.BATCH = usual
         disarm()
         shutil.rmtree(folder)
     return inside
@@ -94,7 +94,7 @@ def _opened(path: Path, store: str) -> Iterator[Holdfast]:
 
 def live(folder: Path, store: str, wish: str) -> None:
     """The life of a process that imports."""
-    trail.BATCH = BATCH
+    history_match.BATCH = BATCH
     arm_from({VARIABLE: wish})
     with _opened(folder / "store.db", store) as hf:
         list(hf.import_from(folder / "p"))

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from holdfast.engine.doors import BlockingSession
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import BlockingSession
 from holdfast.errors import Conflict, HoldfastError, OverBudget
 from holdfast.model.log import Entry, Session, Summary
 from holdfast.model.message import Message, assistant, user

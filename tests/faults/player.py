@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast.errors import HoldfastError
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from tests.faults.board import GOOD, Verdict
 from tests.faults.failing import Fault
 from tests.faults.stores import STORES

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from holdfast.errors import HoldfastError
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from tests.faults.board import Tally, Trial, Verdict
 from tests.faults.disk import Mode, Op, Platter, Tape, taping
 from tests.faults.look import look

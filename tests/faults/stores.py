@@ -17,7 +17,7 @@ from holdfast.model.span import EVERYTHING, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.log import SqlLog
-from holdfast.stores.sqlite import Sqlite, SqliteStore
+from holdfast.stores.sqlite.store import Sqlite, SqliteStore
 
 
 class Normal(Sqlite):

@@ -13,12 +13,12 @@ from random import Random
 from typing import Any, ClassVar
 
 import holdfast
-from holdfast.engine import speaking
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.bridge import drive
+from holdfast.engine.calls import send
+from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
-from holdfast.engine.threaded import drive
 from holdfast.errors import ProviderError
-from holdfast.model.limits import Limits
+from holdfast.model.rate_limits import Limits
 from holdfast.model.reply import Call, Delta, Usage
 from holdfast.ports import Flow, Provider
 from holdfast.testing import StrictServer
@@ -169,7 +169,7 @@ class _Stage:
             if len(heard) > leave >= 0:
                 raise Left
 
-        drive(speaking.speak(self.session, self.to, hear, tools=TOOLS))
+        drive(send.speak(self.session, self.to, hear, tools=TOOLS))
 
     @property
     def asked(self) -> list[Asked]:

@@ -13,7 +13,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, Misuse, Unknown
 from holdfast.model.log import Body, Clear, Draft, PartRef, Pin, Session
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
@@ -21,10 +21,10 @@ from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Page
 from holdfast.ports import Store
-from holdfast.stores.backups import directory
+from holdfast.stores.health.backups import directory
+from holdfast.stores.health.salvage import salvage
 from holdfast.stores.memory import MemoryStore
-from holdfast.stores.salvage import salvage
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 
 NOON = 1_760_000_000_000
 

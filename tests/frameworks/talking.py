@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.engine.costs import calls_of
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.threaded import drive_all
+from holdfast.engine.bridge import drive_all
+from holdfast.engine.client import Holdfast
+from holdfast.engine.usage.costs import calls_of
 from holdfast.files import config_home
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.files import config_home
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import tokens

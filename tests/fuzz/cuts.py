@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.engine.plugins import importer
 from holdfast.files import Root
 from holdfast.importers.document import document
 from holdfast.model.message import Record
-from holdfast.model.told import Carried, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import Carried, Kept, Problem, Said, Told
 from tests.fuzz.forms import Form, unpack
 from tests.fuzz.rows import PAGE
 

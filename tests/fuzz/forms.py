@@ -18,8 +18,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 import holdfast
-from holdfast.engine.exporting import Exporting
-from holdfast.engine.threaded import drive_all
+from holdfast.engine.bridge import drive_all
+from holdfast.engine.exporting.export import Exporting
 from tests.importers import (
     copilot_writing,
     gemini_writing,

@@ -18,15 +18,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from holdfast.engine import doors
-from holdfast.engine.finding import Source
-from holdfast.engine.importing import Importing
-from holdfast.engine.material import Bounds, FileMaterial
+from holdfast.engine import client
+from holdfast.engine.bridge import drive
+from holdfast.engine.importing.discovery import Source
+from holdfast.engine.importing.source import Importing
+from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
-from holdfast.engine.threaded import drive
 from holdfast.files import Root
 from holdfast.model import wire
-from holdfast.model.told import Begun, Called, Compacted, Problem, Rewound, Said, Told
+from holdfast.model.transcript_events import Begun, Called, Compacted, Problem, Rewound, Said, Told
 from holdfast.ports import Importer
 from tests.fuzz.forms import Form, unpack
 
@@ -128,7 +128,7 @@ class Judge:
 
     def _store(self) -> None:
         source = Source(self.form.importer, str(self._folder), self.form.file)
-        with doors.open("memory:") as hf:
+        with client.open("memory:") as hf:
             for _ in range(2):
                 report = drive(Importing(hf.engine, source).run(again=True))
                 for problem in report.problems:

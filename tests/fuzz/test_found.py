@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.importers.opencode.rows import Rows
 from holdfast.model.message import Opaque
-from holdfast.model.told import Begun, Problem, Said, Told
+from holdfast.model.transcript_events import Begun, Problem, Said, Told
 from tests.fuzz.cuts import Cutting
 from tests.fuzz.forms import FORMS, unpack
 

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.importers.codex import Codex
 from holdfast.model.message import user
-from holdfast.model.told import Begun, Said, Told
+from holdfast.model.transcript_events import Begun, Said, Told
 from holdfast.ports import Material
 from tests.fuzz.__main__ import again
 from tests.fuzz.board import Runner, Task, run, shares

@@ -113,8 +113,8 @@ def _fits(marker: Any) -> bool:
 
 def use(hf: Any, id: str) -> dict[str, Any]:
     """Do with an imported session what its user would; what is in force of it."""
-    from holdfast.agent.making import workplace
-    from holdfast.agent.whom import led, whom
+    from holdfast.agent.build import workplace
+    from holdfast.agent.model_choice import led, whom
 
     opened = hf.session(id)
     told: dict[str, Any] = {"policy": opened.info.policy, "errors": []}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.model import wire
+from holdfast.model.import_report import Imported
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message
-from holdfast.model.origin import Imported
 from holdfast.model.reply import Call
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.aider import Aider
 from holdfast.model.message import Message, Record, Text
 from holdfast.testing.contracts import ImporterContract

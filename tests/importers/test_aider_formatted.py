@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from tests.importers.aider_writing import BANNER, CACHED, START, TOKENS, asked
 from tests.importers.looking import bring, calls_of
 from tests.importers.test_aider import brought

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.model.log import Session
 from holdfast.model.message import assistant
 from tests.exporters.carried import exported, imported

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine import importing
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing import source
 from holdfast.errors import Unknown
 from holdfast.model.message import Record, Text
 from tests.fuzz.judging import SECONDS, watch
@@ -99,7 +99,7 @@ def test_whatever_breaks_with_a_source_breaks_only_that(
     other = Transcript("5d1a2b3c-0000-4000-8000-000000000008")
     other.user("One.")
     other.write(tmp_path / "p")
-    monkeypatch.setattr(importing, "bring", broken)
+    monkeypatch.setattr(source, "bring", broken)
     (report,) = [one for one in bring(hf, tmp_path / "p") if one.troubles]
     assert "could not be imported (OverflowError: too much): report it" in report.problems[0].what
 

@@ -14,16 +14,16 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.engine.material import Bounds, FileMaterial
+from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
 from holdfast.files import Root
 from holdfast.importers import jsonl
-from holdfast.importers.allowance import MOST_KEPT
+from holdfast.importers.budget import MOST_KEPT
 from holdfast.importers.document import LARGEST
 from holdfast.importers.gemini_cli.thread import MOST_AGAIN
 from holdfast.importers.opencode.database import Limits
-from holdfast.importers.opencode.reading import in_database
-from holdfast.model.told import Called, Compacted, Kept, Problem, Said, Told
+from holdfast.importers.opencode.reader import in_database
+from holdfast.model.transcript_events import Called, Compacted, Kept, Problem, Said, Told
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, writing
 from tests.importers.opencode_writing import database, story
 from tests.thorough import share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from tests.importers.aider_writing import BANNER, START, TOKENS, asked
 from tests.importers.looking import bring, calls_of, only, words
 from tests.importers.writing import Transcript, text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.providers.speaking import HttpProvider
+from holdfast.providers.endpoint import HttpProvider
 from holdfast.providers.transport import HttpTransport
 from holdfast.testing import StrictServer
 from holdfast.testing.contracts.importer import WINDOWS

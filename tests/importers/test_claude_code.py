@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.claude_code import ClaudeCode
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Message, Subtask, Text, ToolResult

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.files import Root
 from holdfast.importers.claude_code import ClaudeCode
 from holdfast.model.message import Media, Message, Reasoning, Record, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.told import Called, Cleared, Compacted, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import Called, Cleared, Compacted, Kept, Problem, Said, Told
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
 from tests.importers.looking import bring, calls_of, parts

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.codex import Codex
 from holdfast.importers.codex.content import is_failure
 from holdfast.model.log import Summary

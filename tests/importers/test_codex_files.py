@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.files import Root
 from holdfast.importers.codex import Codex
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.told import Called, Compacted, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import Called, Compacted, Kept, Problem, Said, Told
 from holdfast.testing import StrictServer
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA

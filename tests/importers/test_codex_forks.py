@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from tests.importers.looking import bring, calls_of, log, words
 from tests.importers.rollouts import THREAD, Rollout, said, sealed
 

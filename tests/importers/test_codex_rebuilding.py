@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.model.log import Summary
 from tests.importers.looking import bring, only, words
 from tests.importers.looking import said as words_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.model.reply import Usage
 from tests.importers.looking import bring, calls_of, only
 from tests.importers.rollouts import MODEL, THREAD, Rollout, tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.copilot_cli import CopilotCli
 from holdfast.model.log import Summary
 from holdfast.model.message import Reasoning, Record, Subtask, Text, ToolResult

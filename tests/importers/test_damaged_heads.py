@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.engine.plugins import importer
 from holdfast.errors import Misuse
 from holdfast.files import Root
-from holdfast.model.told import Problem, Said
+from holdfast.model.transcript_events import Problem, Said
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, rollouts
 from tests.importers.looking import bring, only, words
 from tests.importers.writing import Transcript, story

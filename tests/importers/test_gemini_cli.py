@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.gemini_cli import GeminiCli
 from holdfast.model.log import Clear, Rewind, Summary
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall, ToolResult

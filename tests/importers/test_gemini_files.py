@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.files import Root
 from holdfast.importers.gemini_cli import GeminiCli
 from holdfast.model.message import Reasoning, Record, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.told import Begun, Called, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import Begun, Called, Kept, Problem, Said, Told
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
 from tests.importers.looking import bring, parts, texts

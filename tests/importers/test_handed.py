@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine import workers
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.importing import workers
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, SummaryText, assistant
 from holdfast.model.span import Span

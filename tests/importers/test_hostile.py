@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.files import Root
 from holdfast.importers.gemini_cli import GeminiCli
 from holdfast.importers.opencode import OpenCode
 from holdfast.importers.opencode.database import Limits
-from holdfast.importers.opencode.reading import in_database
-from holdfast.model.told import Begun, Kept, Problem, Said, Told
+from holdfast.importers.opencode.reader import in_database
+from holdfast.model.transcript_events import Begun, Kept, Problem, Said, Told
 from holdfast.ports import Importer
 from tests.importers.gemini_writing import Chat
 from tests.importers.gemini_writing import story as chat

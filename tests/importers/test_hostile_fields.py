@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 import holdfast
-from holdfast.agent.making import agent
+from holdfast.agent.build import agent
 from holdfast.model.message import ToolCall
 from holdfast.testing.scripted import Scripted
 from tests.importers import hostile_fields

@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 import holdfast
-from holdfast.engine import ingest
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.prints import printed, with_subtasks
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing import session_import
+from holdfast.engine.importing.fingerprints import printed, with_subtasks
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import Body, Notes, Records, Rewind
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall
@@ -186,7 +186,7 @@ def test_a_subtask_that_an_older_store_was_told_of_is_known_again(
     told.reply("msg_1", call("toolu_1", "Task", prompt="Look."))
     told.result("toolu_1", "Well.", toolUseResult={"agentId": "a1b2", "status": "completed"})
     with monkeypatch.context() as before:
-        before.setattr(ingest, "printed", _as_older_stores_did)
+        before.setattr(session_import, "printed", _as_older_stores_did)
         bring(hf, told.write(tmp_path / "p"))
     told.user("Go on.")
     (report,) = bring(hf, told.write(tmp_path / "p"))

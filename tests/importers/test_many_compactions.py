@@ -12,14 +12,19 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.core.fold import fold
-from holdfast.core.standing import Standing
+from holdfast.core.log.fold import fold
+from holdfast.core.log.incremental_fold import Standing
 from holdfast.model.log import Clear, Entry, PartRef, Pin, Rewind, Summary
 from holdfast.model.span import Span
 from tests.importers.looking import bring
 from tests.importers.writing import Transcript, text
 
-FOLDING = ("core/fold.py", "core/standing.py", "core/extract", "engine/ingest.py")
+FOLDING = (
+    "core/log/fold.py",
+    "core/log/incremental_fold.py",
+    "core/extract",
+    "engine/importing/session_import.py",
+)
 
 
 def begun() -> Transcript:

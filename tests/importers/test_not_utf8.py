@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, rollouts
 from tests.importers.looking import bring, only, parts, words
 from tests.importers.writing import Transcript

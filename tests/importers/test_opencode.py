@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import holdfast
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.opencode import OpenCode
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Media, Message, Reasoning, Record, Subtask, Text, ToolResult

@@ -11,12 +11,21 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.finding import find
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.importing.discovery import find
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.files import Root
 from holdfast.importers.opencode import OpenCode
 from holdfast.model.message import Record, Text, ToolCall, ToolResult
-from holdfast.model.told import Begun, Called, Cleared, Compacted, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import (
+    Begun,
+    Called,
+    Cleared,
+    Compacted,
+    Kept,
+    Problem,
+    Said,
+    Told,
+)
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
 from tests.importers.looking import bring, texts

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.importers.pi import Pi
 from holdfast.model.log import Rewind, Summary
 from holdfast.model.message import Media, Reasoning, Record, SummaryText, Text, ToolResult

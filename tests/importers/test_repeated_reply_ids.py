@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, open
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.span import EVERYTHING
 
 NATIVE = "5f6f2b40-0000-4000-8000-00000000000a"

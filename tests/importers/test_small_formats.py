@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine import finding, importing
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.material import FileMaterial
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
+from holdfast.engine.importing import discovery
+from holdfast.engine.importing.source import Importing
+from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.engine.plugins import importer
-from holdfast.engine.threaded import drive
 from holdfast.files import Root
 from holdfast.model.message import Record, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.told import Begun, Called, Said
+from holdfast.model.transcript_events import Begun, Called, Said
 from holdfast.testing import StrictServer
 from tests.conftest import SHARED_DATA
 from tests.engine.test_sdks import CLIENTS, script
@@ -60,8 +61,8 @@ def test_a_real_file_is_imported_once_and_whole(
         before = [log(session) for session in sessions(hf)]
         (again,) = bring(hf, shared_data / path)
         assert again.unchanged
-        source = finding.Source(name, str((shared_data / path).parent), path.name)
-        read = drive(importing.Importing(hf.engine, source).run(again=True))
+        source = discovery.Source(name, str((shared_data / path).parent), path.name)
+        read = drive(Importing(hf.engine, source).run(again=True))
         assert (read.entries, read.messages, read.calls) == (0, 0, 0)
         assert [log(session) for session in sessions(hf)] == before
 
@@ -115,7 +116,7 @@ def test_cut_all_over_it_is_read_to_its_end(name: str, shared_data: Path, tmp_pa
 
 
 def told_of(path: Path) -> list[Any]:
-    (source,) = finding.find([path])
+    (source,) = discovery.find([path])
     root = Root(source.root)
     return list(importer(source.importer).read(FileMaterial(root, source.name)))
 
@@ -194,7 +195,7 @@ def test_nothing_but_a_history_is_taken_for_one(tmp_path: Path) -> None:
     (tmp_path / ".aider.input.history").write_text("\n# 2026-01-02 03:04:05.0\n+Hello.\n")
     (tmp_path / "README.md").write_text("# A project\n\n> A quote.  \n")
     (tmp_path / "other.jsonl").write_text('{"type": "event", "data": {}}\n')
-    assert list(finding.find([tmp_path])) == []
+    assert list(discovery.find([tmp_path])) == []
 
 
 def test_usage_is_told_in_disjoint_buckets() -> None:

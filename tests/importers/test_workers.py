@@ -18,17 +18,17 @@ import holdfast
 from bench import transcripts
 from bench.progress import silent
 from holdfast import failpoints
-from holdfast.child import Child
-from holdfast.engine import readied, worker, workers
-from holdfast.engine.finding import Source
-from holdfast.engine.threaded import drive
-from holdfast.engine.worker import maker
-from holdfast.model.brought import Ready
-from holdfast.model.origin import Imported
+from holdfast.child_process import Child
+from holdfast.engine.bridge import drive
+from holdfast.engine.importing import worker_main, workers
+from holdfast.engine.importing.discovery import Source
+from holdfast.engine.importing.worker_main import maker
+from holdfast.model.import_batch import Ready
+from holdfast.model.import_report import Imported
 from holdfast.model.store import Changes
-from holdfast.stores import waiting
+from holdfast.stores.search import pending
 from holdfast.stores.sql.database import Row
-from holdfast.stores.sql.places import ORDINAL_BITS, SEQ_BITS
+from holdfast.stores.sql.keys import ORDINAL_BITS, SEQ_BITS
 from tests.importers import test_codex_forks as rollouts
 from tests.importers.writing import Transcript, call, story, text
 from tests.thorough import share
@@ -102,8 +102,8 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(workers, "LEAST", 1)
     monkeypatch.setattr(workers, "_cores", lambda: 2)
     monkeypatch.setattr(workers, "Child", Watched)
-    monkeypatch.setattr(worker, "maker", patient)
-    monkeypatch.setattr(waiting, "ENOUGH", 1000)
+    monkeypatch.setattr(worker_main, "maker", patient)
+    monkeypatch.setattr(pending, "ENOUGH", 1000)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     Watched.all.clear()
     yield
@@ -235,7 +235,7 @@ def test_an_interrupt_ends_the_workers(
 def test_whoever_wants_no_more_leaves_no_worker(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readied, "ENOUGH", 1)
+    monkeypatch.setattr(workers, "ENOUGH", 1)
     with holdfast.open(tmp_path / "log.db") as hf:
         reports = hf.import_from(files)
         next(iter(reports))
@@ -249,14 +249,14 @@ def test_what_somebody_else_brings_meanwhile_is_not_there_twice(
 ) -> None:
     """All was looked at, and nothing of it was known: then another import is faster."""
     with holdfast.open(tmp_path / "ours.db") as hf:
-        take = readied.Readied.take
+        take = workers.Readied.take
 
-        async def slow(self: readied.Readied, *told: Any) -> None:
+        async def slow(self: workers.Readied, *told: Any) -> None:
             await take(self, *told)
             if len(self._given) == 3:  # pyright: ignore[reportPrivateUsage]
                 plainly(files, tmp_path / "ours.db", monkeypatch)
 
-        monkeypatch.setattr(readied.Readied, "take", slow)
+        monkeypatch.setattr(workers.Readied, "take", slow)
         list(hf.import_from(files))
     plainly(files, tmp_path / "plain.db", monkeypatch)
     assert stored(tmp_path / "ours.db")["parts"] == stored(tmp_path / "plain.db")["parts"]

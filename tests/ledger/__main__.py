@@ -1,6 +1,6 @@
 """`python -m tests.ledger` prints how well the ledger does on real transcripts and labels."""
 
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.ledger.build import ledger
 from tests.conftest import SHARED_DATA
 from tests.ledger.scoring import Score, labels, score_status, score_wishes
 from tests.ledger.test_transcripts import READERS, SESSIONS, agrees

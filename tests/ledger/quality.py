@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.core.ledger.requests import prose
-from holdfast.core.ledger.rules import Kind
-from holdfast.core.ledger.wishes import wishes
+from holdfast.core.ledger.wishes.recognise import wishes
+from holdfast.core.ledger.wishes.rules import Kind
 from tests.ledger.scoring import Score
 
 HELDOUT = Path(__file__).with_name("heldout.jsonl")

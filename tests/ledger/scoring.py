@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from holdfast.core.ledger.build import ledger
 from holdfast.core.ledger.requests import prose
-from holdfast.core.ledger.rules import Kind
-from holdfast.core.ledger.stepping import ledger
-from holdfast.core.ledger.wishes import wishes
+from holdfast.core.ledger.wishes.recognise import wishes
+from holdfast.core.ledger.wishes.rules import Kind
 from holdfast.model.ledger import Request
 from holdfast.model.log import Entry
 from tests.ledger.transcripts import claude, codex, pi

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from holdfast.core.extract.digest import Digest
-from holdfast.core.fold import fold
 from holdfast.core.ledger import bounds
+from holdfast.core.ledger.build import current, ledger, step
 from holdfast.core.ledger.render import folded, render
 from holdfast.core.ledger.requests import said as asked_in
-from holdfast.core.ledger.stepping import current, ledger, step
-from holdfast.engine import ledgers, load
-from holdfast.engine.doors import drive
-from holdfast.engine.ledgers import Ledgers
+from holdfast.core.log.fold import fold
+from holdfast.engine import loading
+from holdfast.engine.client import drive
+from holdfast.engine.inspect import ledger as kept
+from holdfast.engine.inspect.ledger import Ledgers
 from holdfast.model import wire
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Body, Entry, Redo, Rewind, Undo
@@ -38,8 +39,8 @@ def small() -> Iterator[None]:
     shares = {title: share // 100 for title, share in bounds.SHARES.items()}
     with ExitStack() as stack:
         for where, name, value in (
-            (bounds, "MOST", 900), (bounds, "SHARES", shares), (ledgers, "INTERVAL", 3),
-            (load, "PAGE", 2),
+            (bounds, "MOST", 900), (bounds, "SHARES", shares), (kept, "INTERVAL", 3),
+            (loading, "PAGE", 2),
         ):  # fmt: skip
             stack.enter_context(patch.object(where, name, value))
         yield
@@ -166,7 +167,7 @@ def test_a_snapshot_that_cannot_be_read_is_computed_again() -> None:
     store: Store = MemoryStore()
     id = start(store)
     append(store, id, *(b for n in range(9) for b in (asked(f"Do {n}"), done())))
-    drive(store.snapshots.save(id, 10, ledgers.VERSION, b"garbage"))
+    drive(store.snapshots.save(id, 10, kept.VERSION, b"garbage"))
     assert drive(Ledgers(store).at(id, 18)) == ledger(read_all(store, id))
 
 
@@ -174,7 +175,7 @@ def test_an_old_store_is_read_in_slices_and_meanwhile_tells_of_the_newest() -> N
     store: Store = MemoryStore()
     id = start(store)
     append(store, id, *(b for n in range(50) for b in (asked(f"Do {n}"), done())))
-    with patch.object(ledgers, "SLICE", 20), patch.object(ledgers, "NEWEST", 10), small():
+    with patch.object(kept, "SLICE", 20), patch.object(kept, "NEWEST", 10), small():
         shares, known = list[int](), None
         for _ in range(6):
             opened = Ledgers(store)  # each time by another process
@@ -189,7 +190,7 @@ def test_an_old_store_is_read_in_slices_and_meanwhile_tells_of_the_newest() -> N
 def test_snapshots_stay_near_whatever_a_rewind_goes_back_to(many: int, step: int) -> None:
     places: list[int] = []
     for newest in range(step, many * step + 1, step):
-        gone = ledgers.superfluous(places, newest)
+        gone = kept.superfluous(places, newest)
         places = [place for place in places if place not in gone] + [newest]
     newest = places[-1]
     for target in range(0, newest, step):
@@ -201,6 +202,6 @@ def test_snapshots_stay_near_whatever_a_rewind_goes_back_to(many: int, step: int
 def test_a_million_entries_have_few_snapshots() -> None:
     places: list[int] = []
     for newest in range(2_048, 1_000_000, 2_048):
-        gone = ledgers.superfluous(places, newest)
+        gone = kept.superfluous(places, newest)
         places = [place for place in places if place not in gone] + [newest]
     assert len(places) <= 50

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.ledger.build import ledger
 from holdfast.model.ledger import File
 from holdfast.model.message import Message, assistant, user
 from tests.ledger.saying import asked, done, imported, said, used

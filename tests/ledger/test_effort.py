@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.ledger.effort import PAUSE, replaced
-from holdfast.core.ledger.stepping import ledger
-from holdfast.core.lines import Lines, changed
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.facts.effort import PAUSE, Lines, changed, replaced
 from holdfast.model.ledger import Effort
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Patch, ToolCall, ToolResult, assistant, tool, user

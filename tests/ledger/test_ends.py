@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.ledger.answers import LONGEST, RULE, is_answer
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.facts.exit_answers import LONGEST, RULE, is_answer
 from holdfast.core.ledger.render import render
-from holdfast.core.ledger.stepping import ledger
 from holdfast.importers.aider import CONSOLE
 from holdfast.model.ledger import Command, Ledger
 from holdfast.model.message import Message, Text, ToolResult, assistant, tool, user

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.ledger.identifiers import MOST, SPEECH, found_in, note
-from holdfast.core.ledger.shell import command_line, scripted, scripted_patches, touched
+from holdfast.core.ledger.facts.identifiers import MOST, SPEECH, found_in, note
+from holdfast.core.ledger.facts.shell import command_line, scripted, scripted_patches, touched
 from holdfast.model.ledger import Ledger
 
 PATCH = "*** Begin Patch\\n*** Add File: new.py\\n+x\\n*** End Patch"

@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
+from holdfast.core.ledger.build import ledger
 from holdfast.core.ledger.render import render
-from holdfast.core.ledger.stepping import ledger
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Entry, Redo, Rewind, Undo
 from holdfast.model.message import Patch, Subtask, ToolCall, ToolResult, assistant, tool, user

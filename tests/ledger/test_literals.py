@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.ledger.literals import needed
+from holdfast.core.ledger.wishes.literals import needed
 
 NEEDS = {
     "abc": {"abc"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.ledger import mentions
+from holdfast.core.ledger.checks import mentions
 
 PIECES = st.sampled_from(
     ["a", "b_c", "Node", ".", "/", "\\", "-", ":", "12", ".py", ".json", ".js", ")", "(", '"', "é"]

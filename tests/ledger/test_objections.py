@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.core.ledger.objections import objections
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.checks.objections import objections
 from holdfast.model.ledger import Ledger
 from holdfast.model.span import Span
 from tests.ledger.saying import asked, done, ran, said, used

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
+from holdfast.core.ledger.build import ledger
 from holdfast.core.ledger.requests import is_cut, prose, said
-from holdfast.core.ledger.stepping import ledger
-from holdfast.core.scaffold import TAGS, wrap
+from holdfast.core.window.scaffold import TAGS, wrap
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, user
 

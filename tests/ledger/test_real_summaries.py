@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.ledger import mentions
-from holdfast.core.ledger.known import Known
-from holdfast.core.ledger.objections import objections
-from holdfast.core.ledger.stepping import ledger
-from holdfast.core.text import searchable_body
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.checks import mentions
+from holdfast.core.ledger.checks.mentions import Known
+from holdfast.core.ledger.checks.objections import objections
+from holdfast.core.search.searchable_text import searchable_body
 from holdfast.model.ledger import Ledger
 from holdfast.model.message import Message, SummaryText
 from tests.ledger.transcripts import claude

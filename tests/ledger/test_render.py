@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.estimate import estimate
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.checks.retention import retention
 from holdfast.core.ledger.render import SECTIONS, render
-from holdfast.core.ledger.retention import retention
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Rewind
 from holdfast.model.message import assistant

@@ -1,7 +1,7 @@
 """What becomes of the items of a ledger: kept as themselves, not by what looks like them."""
 
-from holdfast.core.ledger.retention import retention
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.checks.retention import retention
 from holdfast.model.message import assistant, user
 from tests.ledger.saying import said
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.ledger.rules import Kind
+from holdfast.core.ledger.wishes.rules import Kind
 from tests.ledger.scoring import Score, labels, score_status, score_wishes
 
 FLOORS: list[tuple[Kind, str, float, float]] = [

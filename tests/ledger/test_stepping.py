@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.core.ledger.stepping import current, ledger, step
+from holdfast.core.ledger.build import current, ledger, step
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Body, Entry, Redo, Rewind, Summary, Undo
 from holdfast.model.message import (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.ledger.answers import RULE as ANSWER
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.facts.exit_answers import RULE as ANSWER
 from holdfast.model.ledger import Command, Ledger
 from holdfast.model.log import Entry
 from tests.conftest import SHARED_DATA

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.ledger.literals import needed
-from holdfast.core.ledger.rules import RULES, Kind
-from holdfast.core.ledger.wishes import possible, wishes
+from holdfast.core.ledger.wishes.literals import needed
+from holdfast.core.ledger.wishes.recognise import possible, wishes
+from holdfast.core.ledger.wishes.rules import RULES, Kind
 
 CONSTRAINTS = [
     "Never push to main.",

@@ -17,10 +17,10 @@ from typing import Any
 from msgspec import Struct
 
 import holdfast
-from holdfast.agent.voice import Voice
-from holdfast.agent.whom import SMALL
+from holdfast.agent.model_choice import SMALL
+from holdfast.agent.summariser import Voice
+from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import embedded
-from holdfast.engine.threaded import drive
 from holdfast.model.log import Summary
 from holdfast.model.message import Message
 from holdfast.model.plan import Plan

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import holdfast
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.client import BlockingSession
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import Message
 from tests.long.player import JOURNAL

@@ -15,8 +15,8 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
+from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import counter
-from holdfast.engine.threaded import drive
 from holdfast.model.reply import Usage
 from holdfast.testing.strict.script import Answer, Ask, Asked, Part, Say, Think, answer
 from tests.long.story import LOG, PARSER, PATTERNS, Turn

@@ -12,11 +12,11 @@ from contextlib import closing
 from typing import Any
 
 import holdfast
+from holdfast.agent.build import agent
 from holdfast.agent.loop import Agent
-from holdfast.agent.making import agent
-from holdfast.agent.voice import Voice
-from holdfast.agent.whom import Whom
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.agent.model_choice import Whom
+from holdfast.agent.summariser import Voice
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.model.message import Message
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import Holdfast, ThreadLock
+from holdfast.engine.bridge import spoken
+from holdfast.engine.client import Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import Ulids
-from holdfast.engine.threaded import spoken
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.ids import Ulids
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import ToolResult
 from holdfast.model.profile import Profile

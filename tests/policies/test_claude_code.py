@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.notes import TEMPLATE
+from holdfast.core.compaction.notes import TEMPLATE
 from holdfast.errors import Misuse
 from holdfast.model.log import Clear, Notes, Summary
 from holdfast.model.message import Text, ToolResult, assistant

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.count import WEIGHED
+from holdfast.core.tokens.count import WEIGHED
 from holdfast.errors import Overflow
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Text, ToolResult, assistant, opaque

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.core.count import WEIGHED
+from holdfast.core.tokens.count import WEIGHED
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Text, ToolResult, assistant
 from holdfast.policies import policy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.core.ledger.stepping import ledger
+from holdfast.core.ledger.build import ledger
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Text, ToolResult, assistant
 from holdfast.policies import policy

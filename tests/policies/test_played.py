@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.engine.ledgers import unpacked
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.inspect.ledger import unpacked
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import OverBudget, Unreachable
 from holdfast.model.log import Clear, Entry, Summary
 from tests.changing import compare, short_hash

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.model.message import Text, assistant
 from holdfast.policies import names
 

@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from holdfast.engine.doors import BlockingSession, Holdfast, ThreadLock
+from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.window import PreparedWindow
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.engine.ids import SystemClock, Ulids
+from holdfast.engine.window.prepared_window import PreparedWindow
+from holdfast.stores.sqlite.store import SqliteStore
 from tests.properties.histories import opened
 
 CLAUDE = "claude-sonnet-4-6"

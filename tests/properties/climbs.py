@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.core.boundary import answer_at, is_answer, is_request, unread_from
-from holdfast.core.explain import absent
-from holdfast.core.fold import in_force
-from holdfast.core.repair import INTERRUPTED
-from holdfast.core.truncate import all_shown, cap
-from holdfast.engine.asking import CAUSES
-from holdfast.engine.doors import BlockingSession, Holdfast
+from holdfast.core.log.boundary import answer_at, is_answer, is_request, unread_from
+from holdfast.core.log.fold import in_force
+from holdfast.core.window.explain import absent
+from holdfast.core.window.repair import INTERRUPTED
+from holdfast.core.window.truncate import all_shown, cap
+from holdfast.engine.bridge import drive
+from holdfast.engine.calls.ask import CAUSES
+from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.compaction.model_summary import PIECES
 from holdfast.engine.plugins import codec
-from holdfast.engine.summaries import PIECES
-from holdfast.engine.threaded import drive
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import HoldfastError, OverBudget
 from holdfast.model import wire
 from holdfast.model.log import Clear, Entry, Rewind, Summary

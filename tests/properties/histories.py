@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from holdfast.engine.doors import BlockingSession, Holdfast, ThreadLock
+from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.errors import HoldfastError
 from holdfast.model.log import Clear, PartRef, Pin, Redo, Summary, Undo
 from holdfast.model.message import (

@@ -13,13 +13,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from holdfast.core.count import texts
-from holdfast.engine.asking import Question
-from holdfast.engine.beside import Threads
-from holdfast.engine.doors import Holdfast, ThreadLock
+from holdfast.core.tokens.count import texts
+from holdfast.engine.background_threads import Threads
+from holdfast.engine.bridge import drive, spoken
+from holdfast.engine.calls.ask import Question
+from holdfast.engine.client import Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
-from holdfast.engine.threaded import drive, spoken
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.model.message import Message, Text, ToolCall, assistant
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile

@@ -5,7 +5,7 @@ from functools import cache
 
 from hypothesis import find, given, settings
 
-from holdfast.core.fold import fold, resume, step
+from holdfast.core.log.fold import fold, resume, step
 from holdfast.model.log import (
     Clear,
     Context,

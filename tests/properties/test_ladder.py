@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from tests.properties.climbs import Climber
 from tests.properties.ladders import POLICIES, TEMPERS, WINDOWS, Talk, engine, talks
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.core import assemble, situation, summarise
-from holdfast.engine import drafting, summaries
-from holdfast.engine.asking import Guard
-from holdfast.engine.shedding import Shedding
-from holdfast.engine.visible import Visible
+from holdfast.core.compaction import situation, summarise
+from holdfast.core.window import assemble
+from holdfast.engine.calls.ask import Guard
+from holdfast.engine.compaction import model_summary, summary
+from holdfast.engine.compaction.shedding import Shedding
+from holdfast.engine.window.message_cache import Visible
 from holdfast.errors import Refused
 from holdfast.model.message import Reasoning, Text
 from holdfast.model.window import Block
@@ -108,13 +109,13 @@ MUTANTS: dict[str, tuple[Change, str]] = {
     ),
     "2: nothing is shed": (_put(Shedding, "marker", _async(None)), "would fit"),
     "3: a question may fill the window": (
-        _put(summaries, "room_for", lambda _: lambda profile, most: profile.window * 2),
+        _put(model_summary, "room_for", lambda _: lambda profile, most: profile.window * 2),
         "a question of",
     ),
-    "4: a summary of any length": (_put(drafting, "extract", _wordy), "promised"),
+    "4: a summary of any length": (_put(summary, "extract", _wordy), "promised"),
     "4: nobody counts failures": (_put(Guard, "why_not", _async("")), "breaker"),
     "5: whatever comes is accepted": (
-        _put(summaries, "refusals", lambda _: lambda *given, **more: []),
+        _put(model_summary, "refusals", lambda _: lambda *given, **more: []),
         "accepted",
     ),
     "6: the oldest is left out": (_put(Visible, "messages", _forgetful), "nobody says"),

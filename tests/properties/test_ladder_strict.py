@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.engine.asking import Question
-from holdfast.engine.doors import BlockingSession
+from holdfast.engine.calls.ask import Question
+from holdfast.engine.client import BlockingSession
 from holdfast.model.log import Clear, Summary
 from holdfast.model.profile import Profile
 from holdfast.providers.catalogue import BuiltIn

@@ -2,10 +2,10 @@
 
 import pytest
 
-from holdfast.core import summarise
-from holdfast.core.situation import Situation
-from holdfast.engine.asking import Question
-from holdfast.engine.doors import BlockingSession
+from holdfast.core.compaction import summarise
+from holdfast.core.compaction.situation import Situation
+from holdfast.engine.calls.ask import Question
+from holdfast.engine.client import BlockingSession
 from holdfast.model.log import Clear, PartRef, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.span import Spans, within

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import holdfast
-from holdfast.engine.doors import BlockingSession, Holdfast
-from holdfast.engine.ledgers import packed
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.inspect.ledger import packed
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message, assistant
 from holdfast.model.span import EVERYTHING, Span

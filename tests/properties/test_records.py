@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.core.count import WEIGHED, weigh
-from holdfast.core.text import searchable
-from holdfast.core.transcript import told
-from holdfast.engine.doors import Holdfast
+from holdfast.core.log.transcript_text import told
+from holdfast.core.search.searchable_text import searchable
+from holdfast.core.tokens.count import WEIGHED, weigh
+from holdfast.engine.client import Holdfast
 from holdfast.model.log import Records
 from holdfast.model.message import (
     Message,

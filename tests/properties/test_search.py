@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.log import Draft, Pin
 from holdfast.model.message import Message, Patch, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.search import Query
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import draft, session
 
 WORDS = ("reef", "walrus", "Carpenter", "oyster_bed", "42", "sand", "wal")

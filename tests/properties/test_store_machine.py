@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model.log import Body, Draft, Entry, Pin, Rewind, Session, Summary
 from holdfast.model.message import Message, assistant, user
@@ -27,7 +27,7 @@ from holdfast.model.span import OPEN, Span, normal, within
 from holdfast.model.store import Changes, Expect, Page
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, draft, new_id, read_all
 from holdfast.testing.strategies import texts
 

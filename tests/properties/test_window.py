@@ -7,14 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.core.boundary import is_request
-from holdfast.core.explain import absent
-from holdfast.core.fold import in_force
-from holdfast.core.repair import Limits, Repaired, mended, repair
-from holdfast.core.sendable import can_be_sent
-from holdfast.engine.doors import BlockingSession
+from holdfast.core.log.boundary import is_request
+from holdfast.core.log.fold import in_force
+from holdfast.core.window.explain import absent
+from holdfast.core.window.repair import Limits, Repaired, can_be_sent, mended, repair
+from holdfast.engine.client import BlockingSession
 from holdfast.engine.plugins import codec
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import OverBudget
 from holdfast.model import wire
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.engine.settings import settings
 from holdfast.errors import Misuse, Unreachable
 from holdfast.providers.transport import HttpTransport

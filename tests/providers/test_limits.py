@@ -4,10 +4,10 @@ from contextlib import closing
 
 import pytest
 
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
 from holdfast.errors import Throttled
-from holdfast.model.limits import Limit
-from holdfast.providers.speaking import HttpProvider
+from holdfast.model.rate_limits import Limit
+from holdfast.providers.endpoint import HttpProvider
 from holdfast.providers.transport import HttpTransport
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Answer, answer

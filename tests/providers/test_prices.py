@@ -11,7 +11,7 @@ from genai_prices import Usage as TheirUsage
 from genai_prices import calc_price
 from msgspec.structs import replace
 
-from holdfast.core.price import cost
+from holdfast.core.calls.price import cost
 from holdfast.model.reply import Usage
 from holdfast.providers.catalogue import BuiltIn
 from holdfast.providers.snapshot import Snapshot, snapshot

@@ -13,7 +13,7 @@ import pytest
 from google import genai
 from google.genai import types as genai_types
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.engine.plugins import provider
 from holdfast.errors import (
     Denied,
@@ -26,7 +26,7 @@ from holdfast.errors import (
     Unreachable,
 )
 from holdfast.providers import transport as module
-from holdfast.providers.addresses import host_of
+from holdfast.providers.base_url import host_of
 from holdfast.providers.transport import HttpTransport, failure, key_of
 
 KEY = "sk-ant-0123456789"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.replay import READERS
-from holdfast.core.boundary import is_request
-from holdfast.engine.doors import BlockingSession
-from holdfast.engine.window import PreparedWindow
+from holdfast.core.log.boundary import is_request
+from holdfast.engine.client import BlockingSession
+from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import HoldfastError, OverBudget, Refused
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message

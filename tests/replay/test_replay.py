@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.core.extract import INDEX
-from holdfast.engine import recalling
+from holdfast.engine.inspect import recall
 from holdfast.model.message import Message, ToolCall, ToolResult, tool, user
 from holdfast.policies import names, policy
 from tests.policies import SHED
@@ -39,7 +39,7 @@ def test_real_transcripts_fit_and_are_valid_and_in_reach(name: str, shared_data:
 
 def test_a_replay_notices_what_is_wrong(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words that do not come back, and a ledger that lacks a file."""
-    monkeypatch.setattr(recalling, "told", lambda entry: "something like it")
+    monkeypatch.setattr(recall, "told", lambda entry: "something like it")
     monkeypatch.setattr(playing, "FACTS", {"claude": lambda file: playing.codex_facts(file)})
     wrong = [what for kind, file in chosen() for what in play(Trial(kind, file, SHED, 8_192)).wrong]
     assert any("does not come back" in what for what in wrong)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.repomap.parsing import ENDINGS, LANGUAGES, language_of, tags
+from holdfast.repomap.parse import ENDINGS, LANGUAGES, language_of, tags
 
 SOURCES = {
     "python": (

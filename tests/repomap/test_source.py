@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.repomap import Tags
+from holdfast.core.repo_map import Tags
 from holdfast.counters.exact import count
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
 from holdfast.files import xdg_home
-from holdfast.repomap.parsing import tags
+from holdfast.repomap.parse import tags
 from holdfast.repomap.source import LARGEST, Asked, RepoMap
 
 

@@ -3,8 +3,8 @@
 import os
 import signal
 
-from holdfast.core.repomap import Tags
-from holdfast.repomap.parsing import tags
+from holdfast.core.repo_map import Tags
+from holdfast.repomap.parse import tags
 from holdfast.repomap.worker import Parsing
 
 SOURCE = b"def wanted(): ...\n"

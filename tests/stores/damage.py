@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from holdfast.core.fold import fold
-from holdfast.engine.doors import drive
+from holdfast.core.log.fold import fold
+from holdfast.engine.client import drive
 from holdfast.model.log import (
     Checkpoint,
     Clear,
@@ -22,8 +22,8 @@ from holdfast.model.log import (
 )  # fmt: skip
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool
 from holdfast.model.span import Span
-from holdfast.stores.sql.places import place
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sql.keys import place
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, call, job, read_all, start
 
 LONG = "\n".join(f"line {n} of a long tool output {n * 7919}" for n in range(4000))

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, Misuse
 from holdfast.model.log import Damaged, PartRef
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Finding
-from holdfast.stores.mend import REMOVE
-from holdfast.stores.sql.places import MOST_ENTRIES, place
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.health.repair import REMOVE
+from holdfast.stores.sql.keys import MOST_ENTRIES, place
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, start
 from tests.stores.damage import furnish
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, Unavailable, Unknown
 from holdfast.model import wire
 from holdfast.model.log import Damaged, Summary, Undo
 from holdfast.model.message import Message, Opaque
 from holdfast.model.store import Finding
-from holdfast.stores import mend
-from holdfast.stores.sql.places import part_place
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.health import repair
+from holdfast.stores.sql.keys import part_place
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, session, start
 from tests.stores.damage import at, furnish
 
@@ -82,34 +82,42 @@ def test_an_unknown_session_cannot_be_examined(store: SqliteStore) -> None:
 @pytest.mark.parametrize(
     ("sql", "what", "how"),
     [
-        ("UPDATE sessions SET head = 5", "head is 5, its entries say 20", mend.RECOMPUTE),
-        ("UPDATE sessions SET last_message = 1", "last_message is 1, its", mend.RECOMPUTE),
-        ("UPDATE sessions SET last_marker = 1", "last_marker is 1, its", mend.RECOMPUTE),
-        ("UPDATE sessions SET compacted = 1", "compacted is 1, its", mend.RECOMPUTE),
-        ("UPDATE sessions SET indexed = 99", "search mark is 99", mend.RECOMPUTE),
-        ("UPDATE sessions SET parent = 77", "cannot reach the session", mend.DETACH),
-        ("UPDATE sessions SET parent = n", "cannot reach the session", mend.DETACH),
-        ("UPDATE sessions SET data = X'00ff'", "title and settings", mend.RELABEL),
-        ("UPDATE calls SET data = X'00ff'", "a model call cannot be read", mend.RECORD),
-        ("UPDATE entries SET data = X'00' WHERE data IS NOT NULL", "labels", mend.RELABEL),
-        ("UPDATE parts SET data = X'7b' WHERE kind = 'text'", "part 0 cannot be", mend.WRAP),
-        ("UPDATE parts SET data = 'text' WHERE kind = 'text'", "not bytes", mend.WRAP),
-        ("UPDATE markers SET data = 7 WHERE kind = 'pin'", "not bytes", mend.WRAP),
-        ("UPDATE sessions SET data = 'x'", "title and settings", mend.RELABEL),
-        ("UPDATE parts SET kind = 'media' WHERE kind = 'text'", "part 0 is not of", mend.WRAP),
-        ("DELETE FROM parts WHERE place IN (SELECT min(place) FROM parts)", "all of", mend.WRAP),
-        ("DELETE FROM parts WHERE (place >> 12) & 255 = 2 AND place & 1 = 0", "part 0", mend.WRAP),
-        ("UPDATE markers SET data = X'00' WHERE kind = 'pin'", "marker cannot", mend.WRAP),
-        ("UPDATE markers SET kind = 'pin' WHERE kind = 'clear'", "is not of the", mend.WRAP),
-        ("DELETE FROM markers WHERE kind = 'pin'", "its marker is missing", mend.WRAP),
-        ("UPDATE blobs SET data = X'00'", "cannot be unpacked", mend.WRAP),
-        ("DELETE FROM blobs", "its blob is missing", mend.WRAP),
-        ("DELETE FROM sessions", "a session whose row is gone", mend.ADOPT),
-        ("DELETE FROM entries WHERE place & 255 = 3", "parts without their entry", mend.ENTER),
-        ("DELETE FROM entries WHERE place & 255 = 5", "markers without their", mend.ENTER),
-        ("UPDATE search_data SET block = zeroblob(9) WHERE id > 10", "search index", mend.REBUILD),
-        ("INSERT INTO search (rowid, words) VALUES (77, 'gone')", "are gone", mend.REBUILD),
-        ("INSERT INTO blobs VALUES (X'11', 1, X'00')", "nothing refers to", mend.SWEEP),
+        ("UPDATE sessions SET head = 5", "head is 5, its entries say 20", repair.RECOMPUTE),
+        ("UPDATE sessions SET last_message = 1", "last_message is 1, its", repair.RECOMPUTE),
+        ("UPDATE sessions SET last_marker = 1", "last_marker is 1, its", repair.RECOMPUTE),
+        ("UPDATE sessions SET compacted = 1", "compacted is 1, its", repair.RECOMPUTE),
+        ("UPDATE sessions SET indexed = 99", "search mark is 99", repair.RECOMPUTE),
+        ("UPDATE sessions SET parent = 77", "cannot reach the session", repair.DETACH),
+        ("UPDATE sessions SET parent = n", "cannot reach the session", repair.DETACH),
+        ("UPDATE sessions SET data = X'00ff'", "title and settings", repair.RELABEL),
+        ("UPDATE calls SET data = X'00ff'", "a model call cannot be read", repair.RECORD),
+        ("UPDATE entries SET data = X'00' WHERE data IS NOT NULL", "labels", repair.RELABEL),
+        ("UPDATE parts SET data = X'7b' WHERE kind = 'text'", "part 0 cannot be", repair.WRAP),
+        ("UPDATE parts SET data = 'text' WHERE kind = 'text'", "not bytes", repair.WRAP),
+        ("UPDATE markers SET data = 7 WHERE kind = 'pin'", "not bytes", repair.WRAP),
+        ("UPDATE sessions SET data = 'x'", "title and settings", repair.RELABEL),
+        ("UPDATE parts SET kind = 'media' WHERE kind = 'text'", "part 0 is not of", repair.WRAP),
+        ("DELETE FROM parts WHERE place IN (SELECT min(place) FROM parts)", "all of", repair.WRAP),
+        (
+            "DELETE FROM parts WHERE (place >> 12) & 255 = 2 AND place & 1 = 0",
+            "part 0",
+            repair.WRAP,
+        ),
+        ("UPDATE markers SET data = X'00' WHERE kind = 'pin'", "marker cannot", repair.WRAP),
+        ("UPDATE markers SET kind = 'pin' WHERE kind = 'clear'", "is not of the", repair.WRAP),
+        ("DELETE FROM markers WHERE kind = 'pin'", "its marker is missing", repair.WRAP),
+        ("UPDATE blobs SET data = X'00'", "cannot be unpacked", repair.WRAP),
+        ("DELETE FROM blobs", "its blob is missing", repair.WRAP),
+        ("DELETE FROM sessions", "a session whose row is gone", repair.ADOPT),
+        ("DELETE FROM entries WHERE place & 255 = 3", "parts without their entry", repair.ENTER),
+        ("DELETE FROM entries WHERE place & 255 = 5", "markers without their", repair.ENTER),
+        (
+            "UPDATE search_data SET block = zeroblob(9) WHERE id > 10",
+            "search index",
+            repair.REBUILD,
+        ),
+        ("INSERT INTO search (rowid, words) VALUES (77, 'gone')", "are gone", repair.REBUILD),
+        ("INSERT INTO blobs VALUES (X'11', 1, X'00')", "nothing refers to", repair.SWEEP),
     ],
 )
 def test_what_is_hurt_is_found_and_mended(
@@ -124,7 +132,7 @@ def test_what_is_hurt_is_found_and_mended(
         assert read_all(store, id), "the session opens again"
         drive(store.calls.calls(id))
     assert examine(store) == ()
-    assert drive(store.sessions.session("main" if how != mend.ADOPT else "salvaged-1"))
+    assert drive(store.sessions.session("main" if how != repair.ADOPT else "salvaged-1"))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_a_summary_that_carries_a_wrong_state_carries_the_right_one_again(
     ((data,),) = store.db.rows("SELECT data FROM markers WHERE place = ?", (at(store, "main", 19),))
     wrong = wire.encode({**wire.decode(data, dict), "folded": wire.decode(b"{}", dict)})
     hurt(store, "UPDATE markers SET data = ? WHERE place = ?", wrong, at(store, "main", 19))
-    (mending,) = [one for one in mended(store) if one.mend == mend.REFOLD]
+    (mending,) = [one for one in mended(store) if one.mend == repair.REFOLD]
     assert mending.where == "main#19"
     assert read_all(store, "main") == before
 
@@ -190,7 +198,7 @@ def test_a_summary_that_carries_a_wrong_state_carries_the_right_one_again(
 def test_behind_a_lost_marker_the_next_summary_is_believed(store: SqliteStore) -> None:
     furnish(store)
     hurt(store, "UPDATE markers SET data = X'00' WHERE kind = 'pin'")
-    assert mend.REFOLD not in [one.mend for one in mended(store)]
+    assert repair.REFOLD not in [one.mend for one in mended(store)]
     carried = read_all(store, "main")[18].body
     assert isinstance(carried, Summary)
     assert carried.folded.pins, "what the lost marker did is still known"
@@ -265,7 +273,7 @@ def test_an_index_that_misses_a_row_is_built_anew(store: SqliteStore) -> None:
         store.db.run("PRAGMA writable_schema = ON")
         store.db.run("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", saved[0])
         store.db.run("PRAGMA writable_schema = RESET")
-    assert {one.mend for one in examine(store)} == {mend.REINDEX}
+    assert {one.mend for one in examine(store)} == {repair.REINDEX}
     assert mended(store)
 
 
@@ -278,8 +286,8 @@ def test_a_destroyed_page_asks_for_salvage(store: SqliteStore, tmp_path: Path) -
     overwrite(tmp_path / "store.db", (root - 1) * 4096, b"\xa5" * 4096)
     again = SqliteStore.open(tmp_path / "store.db")
     try:
-        assert mend.SALVAGE in {one.mend for one in drive(again.care.examine())}
-        assert mend.SALVAGE in {one.mend for one in drive(again.care.examine("main"))}
+        assert repair.SALVAGE in {one.mend for one in drive(again.care.examine())}
+        assert repair.SALVAGE in {one.mend for one in drive(again.care.examine("main"))}
     finally:
         again.close()
 
@@ -293,7 +301,7 @@ def test_a_large_blob_is_checked_a_piece_at_a_time(store: SqliteStore) -> None:
     (finding,) = drive(store.care.examine())
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert finding.mend == mend.SWEEP
+    assert finding.mend == repair.SWEEP
     assert most < 24 << 20
 
 
@@ -302,7 +310,7 @@ def test_loose_modes_are_found_and_tightened(store: SqliteStore, tmp_path: Path)
     backup = Path(drive(store.care.backup()))
     for path in (tmp_path / "store.db", tmp_path / "store.db-wal", backup.parent, backup):
         os.chmod(path, stat.S_IMODE(path.stat().st_mode) | 0o044)
-    assert {one.mend for one in examine(store)} == {mend.SHUT}
+    assert {one.mend for one in examine(store)} == {repair.SHUT}
     assert len(mended(store)) == 4
     assert stat.S_IMODE(backup.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
@@ -332,7 +340,7 @@ def test_a_backup_that_fails_leaves_nothing(
     def full(*_: object) -> None:
         raise apsw.FullError("database or disk is full")
 
-    monkeypatch.setattr("holdfast.stores.backups.copy_to", full)
+    monkeypatch.setattr("holdfast.stores.health.backups.copy_to", full)
     with pytest.raises(Unavailable, match="disk is full"):
         drive(store.care.backup())
     assert os.listdir(tmp_path / "store.db.backups") == []
@@ -343,9 +351,9 @@ import os, subprocess, sys
 from pathlib import Path
 place = Path(sys.argv[1])
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(place)], check=True)
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Unavailable
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, start
 store = SqliteStore.open(place / "s" / "store.db")
 id, kept = start(store), 0

@@ -12,15 +12,15 @@ import apsw
 import pytest
 
 from holdfast import failpoints
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Unknown
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool
 from holdfast.model.search import Query
 from holdfast.model.span import Span
 from holdfast.model.store import Erased, Erasing
-from holdfast.stores.salvage import salvage
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.health.salvage import salvage
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, call, draft, job, read_all, session, start
 from tests.stores.damage import bytes_of, furnish, overwrite
 
@@ -212,8 +212,8 @@ def test_a_session_that_uses_an_erased_id_again_stays_in_its_backups(
 def test_a_large_index_is_merged_in_slices_that_end_soon(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.stores.sqlite.FEW_PAGES", 1)
-    monkeypatch.setattr("holdfast.stores.erasing.SLICE", 4)
+    monkeypatch.setattr("holdfast.stores.sqlite.store.FEW_PAGES", 1)
+    monkeypatch.setattr("holdfast.stores.sqlite.erasure.SLICE", 4)
     id = hide(store)
     drive(store.search.catch_up())
     erased = drive(store.sessions.erase(id))

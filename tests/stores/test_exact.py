@@ -23,12 +23,12 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import HoldfastError
 from holdfast.model.log import Draft
 from holdfast.model.store import Finding
 from holdfast.stores.sql.rows import zstd
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing import factories
 from holdfast.testing.factories import NOON, append, draft, session, start
 from tests.changing import compare, short_hash

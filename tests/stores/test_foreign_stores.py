@@ -17,11 +17,11 @@ from click.testing import CliRunner
 
 from holdfast import open
 from holdfast.cli import main
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt
-from holdfast.stores import schema
 from holdfast.stores.sql import rows
-from holdfast.stores.sqlite import WORDS, SqliteStore
+from holdfast.stores.sqlite import schema
+from holdfast.stores.sqlite.store import WORDS, SqliteStore
 from holdfast.testing.factories import append, read_all, start
 
 ENDLESS = "WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more) SELECT n FROM more"
@@ -165,7 +165,7 @@ def test_a_part_too_large_to_be_read_again_is_refused_before_it_is_written(
 
 def test_ctrl_c_ends_a_statement_that_would_not_end(path: Path) -> None:
     code = (
-        "import signal, sys; from holdfast.stores.sqlite import SqliteStore\n"
+        "import signal, sys; from holdfast.stores.sqlite.store import SqliteStore\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "store = SqliteStore.open(sys.argv[1]); print('ready', flush=True)\n"
         "try:\n"

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.message import Patch, assistant
 from holdfast.model.search import Hit, Query
 from holdfast.model.store import Changes
-from holdfast.stores import fts, indexing
-from holdfast.stores.sqlite import Sqlite, SqliteStore
-from holdfast.stores.tags import SHIFTS, filters
+from holdfast.stores.search import fts, indexing
+from holdfast.stores.search.tags import SHIFTS, filters
+from holdfast.stores.sqlite.store import Sqlite, SqliteStore
 from holdfast.testing.factories import append, start
 
 BEFORE = (

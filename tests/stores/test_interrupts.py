@@ -14,9 +14,9 @@ import pytest
 import holdfast
 from holdfast.engine.blocking import BlockingSession
 from holdfast.model.message import Text
-from holdfast.stores import sqlite
+from holdfast.stores.sqlite import store
 
-STORES = str(Path(sqlite.__file__).parent)
+STORES = str(Path(store.__file__).parent)
 
 
 class Striking:

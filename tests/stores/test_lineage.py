@@ -7,10 +7,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt
 from holdfast.model.span import EVERYTHING
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, start
 
 

@@ -11,7 +11,7 @@ import pytest
 import holdfast
 from holdfast.engine.plugins import file_of
 from holdfast.errors import Misuse, Unsafe
-from holdfast.stores.location import file_at
+from holdfast.stores.sqlite.location import file_at
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import apsw
 import pytest
 
 from holdfast import open
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import CallsLost
 from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING
-from holdfast.stores.salvage import salvage
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.health.salvage import salvage
+from holdfast.stores.sqlite.store import SqliteStore
 
 OLD = Path(__file__).parent / "old"
 IMPORTED = OLD / "5f6f2b40-0000-4000-8000-000000000001.jsonl"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import tracemalloc
 from pathlib import Path
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.message import Message, Text
 from holdfast.model.span import EVERYTHING
 from holdfast.stores.sql.log import MOST_ROWS
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, start
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, Unavailable, Unknown
 from holdfast.model import wire
 from holdfast.model.log import Entry, PartRef
 from holdfast.model.span import EVERYTHING
-from holdfast.stores.pages import Pages
-from holdfast.stores.salvage import Salvaged, salvage, shape, tables
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.health.page_reader import Pages
+from holdfast.stores.health.salvage import Salvaged, salvage, shape, tables
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, draft, read_all, session
 from tests.stores.damage import GIVEN, furnish, overwrite
 
@@ -248,7 +248,7 @@ def test_no_file_is_not_salvaged(tmp_path: Path) -> None:
 
 def test_a_store_that_another_process_has_open_is_not_salvaged(path: Path) -> None:
     code = (
-        "import sys; from holdfast.stores.sqlite import SqliteStore; "
+        "import sys; from holdfast.stores.sqlite.store import SqliteStore; "
         "store = SqliteStore.open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
     )
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

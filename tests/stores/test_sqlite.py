@@ -13,11 +13,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, Misuse, Outdated, Unavailable, Unknown, Unsafe
-from holdfast.model.brought import Brought, Source
-from holdfast.stores.sql.places import part_place
-from holdfast.stores.sqlite import Sqlite, SqliteStore, check_engine
+from holdfast.model.import_batch import Brought, Source
+from holdfast.stores.sql.keys import part_place
+from holdfast.stores.sqlite.store import Sqlite, SqliteStore, check_engine
 from holdfast.testing.factories import append, draft, read_all, session, start
 from tests.stores.damage import at, furnish, overwrite
 
@@ -83,7 +83,7 @@ def test_a_network_file_system_is_refused(
     mounted = f"36 35 0:1 / / rw - ext4 /dev/sda rw\n37 36 0:2 / {path.parents[1]} rw - {kind} x rw"
     asked = files.network_filesystem
     monkeypatch.setattr(
-        "holdfast.stores.location.network_filesystem", lambda place: asked(place, mounted)
+        "holdfast.stores.sqlite.location.network_filesystem", lambda place: asked(place, mounted)
     )
     with pytest.raises(Unavailable, match=f"network file system .{kind}.*--store"):
         SqliteStore.open(path)
@@ -193,8 +193,8 @@ READ_ONLY = """
 import os, sys
 from pathlib import Path
 from holdfast.errors import Unavailable
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.engine.doors import drive
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.engine.client import drive
 from holdfast.model.search import Query
 from holdfast.testing.factories import append, read_all
 store = SqliteStore.open(sys.argv[1])
@@ -243,9 +243,9 @@ def isolated(script: str) -> tuple[str, ...]:
 FORKED = """
 import os, sys, threading, warnings
 warnings.simplefilter("ignore")  # forking with threads is what is tested
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, draft, read_all, session, start
 store = SqliteStore.open(sys.argv[1])
 start(store, "main")
@@ -305,7 +305,7 @@ def test_a_closed_store_says_so(store: SqliteStore) -> None:
 
 WRITER = """
 import sys
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append
 store = SqliteStore.open(sys.argv[1])
 for n in range(60):

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from holdfast import failpoints
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model import wire
 from holdfast.model.message import Message, Text, ToolResult, assistant, tool
 from holdfast.model.store import Expect
-from holdfast.stores import sqlite_log
+from holdfast.stores.sql.keys import MOST_ENTRIES
 from holdfast.stores.sql.log import SqlLog
-from holdfast.stores.sql.places import MOST_ENTRIES
-from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite import fast_append
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import NOON, append, draft, read_all, start
 
 TABLES = ("sessions", "entries", "parts", "markers", "keys", "blobs")
@@ -29,7 +29,7 @@ USUAL = (
     draft(tool(ToolResult("call", "output")), provider="openai", model="gpt", parent="elsewhere"),
     draft("earlier", created=NOON - 5),
     draft(Message("user", ())),
-    draft(assistant(*[Text(str(n)) for n in range(sqlite_log.MOST_PARTS + 1)])),
+    draft(assistant(*[Text(str(n)) for n in range(fast_append.MOST_PARTS + 1)])),
     draft("long " * 10_000),
 )
 
@@ -150,7 +150,7 @@ def test_a_full_session_says_so(store: SqliteStore) -> None:
 def test_only_so_many_sessions_are_remembered(
     store: SqliteStore, scripts: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_log, "MOST_REMEMBERED", 2)
+    monkeypatch.setattr(fast_append, "MOST_REMEMBERED", 2)
     for id in ("a", "b", "c"):
         start(store, id)
         append(store, id, "hello")

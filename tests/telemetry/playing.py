@@ -13,9 +13,9 @@ from typing import Any
 
 import holdfast
 from holdfast.agent.loop import Agent
-from holdfast.agent.permissions import Leave, Permissions
-from holdfast.agent.tools import Toolbox
-from holdfast.engine.doors import Holdfast
+from holdfast.agent.permissions.rules import Leave, Permissions
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
 from holdfast.errors import Denied
 from holdfast.model.message import ToolCall

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import holdfast
 from holdfast.agent.loop import Agent
-from holdfast.agent.permissions import Permissions
-from holdfast.agent.tools import Toolbox
-from holdfast.engine.doors import Holdfast, ThreadLock
+from holdfast.agent.permissions.rules import Permissions
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.engine.client import Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
-from holdfast.engine.identity import SystemClock, Ulids
+from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.plugins import open_store, provider
 from holdfast.testing import StrictServer
 from tests.agent.test_subtask import prepared, script

@@ -19,9 +19,9 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.agent.happening import Happening, Onlooker
-from holdfast.agent.shell import ran
-from holdfast.engine.surround import fitting
+from holdfast.agent.events import Happening, Onlooker
+from holdfast.agent.tools.shell import ran
+from holdfast.engine.window.sections import fitting
 from holdfast.errors import Misuse
 from holdfast.files import config_home
 from holdfast.model.log import Clear, Entry, Summary

@@ -14,21 +14,21 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, Final
 
-from holdfast.agent import subtask
-from holdfast.agent.chatfiles import ChatFiles
-from holdfast.agent.happening import Happening, Onlooker
+from holdfast.agent.events import Happening, Onlooker
 from holdfast.agent.hooks import Hooks, Table
-from holdfast.agent.permissions import LOOKING, Asked, Judge, Permissions
-from holdfast.agent.shell import Interrupted
-from holdfast.agent.telling import deciding, ran, working
-from holdfast.agent.together import Together
-from holdfast.agent.tools import Toolbox
-from holdfast.core.defer import TOOL_SEARCH
-from holdfast.core.ledger.arguments import arguments
-from holdfast.core.recall import recall_tools
-from holdfast.core.scaffold import wrap
+from holdfast.agent.parallel import Together
+from holdfast.agent.permissions.rules import LOOKING, Asked, Judge, Permissions
+from holdfast.agent.telemetry import deciding, ran, working
+from holdfast.agent.tools import subtask
+from holdfast.agent.tools.chat_files import ChatFiles
+from holdfast.agent.tools.shell import Interrupted
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.core.log.tool_input import arguments
 from holdfast.core.secrets import redact
-from holdfast.engine.doors import BlockingSession
+from holdfast.core.window.recall import recall_tools
+from holdfast.core.window.scaffold import wrap
+from holdfast.core.window.tool_deferral import TOOL_SEARCH
+from holdfast.engine.client import BlockingSession
 from holdfast.errors import HoldfastError, Misuse
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool

@@ -24,7 +24,7 @@ def completion(asked: Asked, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from holdfast.cli.terminal import emit
+    from holdfast.cli.ui.terminal import emit
 
     kind = get_completion_class(shell)
     assert kind is not None

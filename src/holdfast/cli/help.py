@@ -12,7 +12,7 @@ from holdfast.cli.options import Asked, common
 @common
 def help_command(asked: Asked, command: str) -> None:
     """List the commands, or show what one takes."""
-    from holdfast.cli.terminal import emit
+    from holdfast.cli.ui.terminal import emit
 
     root = click.get_current_context().find_root()
     assert isinstance(root.command, click.Group)

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from holdfast.engine.doors import Holdfast
+    from holdfast.engine.client import Holdfast
     from holdfast.model.log import Session
     from holdfast.ports import Counter
 
@@ -45,13 +45,13 @@ class Asked:
 
     def open(self, *, make: bool = False, endpoint: Counter | None = None) -> Holdfast:
         """Open the store. The default one is empty where it is absent; `make` brings any about."""
-        from holdfast.engine import doors
+        from holdfast.engine import client
         from holdfast.engine.settings import default_store
 
         absent = not make and missing(self.url)
         if absent and self.url != str(default_store()):
             self.refuse_absent()
-        return doors.open("memory:" if absent else self.store, endpoint=endpoint)
+        return client.open("memory:" if absent else self.store, endpoint=endpoint)
 
     def refuse_absent(self) -> None:
         """Say so where there is no store."""

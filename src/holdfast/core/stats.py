@@ -19,11 +19,11 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from holdfast.core.estimate import estimate
-from holdfast.core.fold import fold
-from holdfast.core.ledger.arguments import arguments, first, text_of
-from holdfast.core.ledger.dialects import TOOLS
-from holdfast.core.occupancy import held
+from holdfast.core.ledger.facts.tool_dialects import TOOLS
+from holdfast.core.log.fold import fold
+from holdfast.core.log.tool_input import arguments, first, text_of
+from holdfast.core.tokens.estimate import estimate
+from holdfast.core.window.occupancy import held
 from holdfast.model.log import Entry, Folded, PartRef, Session, Summary
 from holdfast.model.message import (
     Media,

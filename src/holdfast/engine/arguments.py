@@ -3,7 +3,8 @@
 Rule 1: every public call of both doors is checked: nothing of a wrong type reaches a store.
 Rule 2: a check is named by the annotation it is for; one without is a mistake of ours, found by the
         test that walks both doors.
-Rule 3: what is inside a message, a marker or a plan is checked where it is used (core/sound.py).
+Rule 3: what is inside a message, a marker or a plan is checked where it is used, by
+        core/log/validate.py.
 Rule 4: a subclass of text or of a number, such as a member of a StrEnum, is handed on as the plain
         value: every store keeps that one.
 """
@@ -16,16 +17,16 @@ from inspect import Parameter, signature
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar, cast
 
-from holdfast.core.nearest import nearest
-from holdfast.core.sound import plain_scalar
+from holdfast.core.log.validate import plain_scalar
+from holdfast.core.search.nearest import nearest
 from holdfast.errors import Misuse
-from holdfast.model.caps import Caps
 from holdfast.model.log import Session
 from holdfast.model.message import Media, Message, ToolCall
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
 from holdfast.model.reply import Call
 from holdfast.model.span import OPEN
+from holdfast.model.spending import Caps
 from holdfast.model.store import Finding
 from holdfast.model.window import Options, Tool
 
@@ -97,7 +98,7 @@ POLICY = Kind("a policy: its name, its file or a Policy", _one(str, Policy))
 
 KINDS: Mapping[str, Kind | None] = {
     "Any": None,
-    "Body": None,  # core/sound.py says more of it
+    "Body": None,  # core/log/validate.py says more of it
     "Sequence[Body]": Kind("a list of messages and markers", _each(lambda _: True)),
     "str": TEXT,
     "str | None": Kind("text", _none_or(TEXT.fits)),

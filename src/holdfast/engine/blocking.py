@@ -7,30 +7,30 @@ from inspect import iscoroutinefunction
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
-from holdfast.core.toolcalls import ToolState
+from holdfast.core.log.tool_calls import ToolState
 from holdfast.engine.arguments import checks_arguments
-from holdfast.engine.masking import Hear
+from holdfast.engine.bridge import drive, drive_all
+from holdfast.engine.calls.stream import Hear
 from holdfast.engine.session import OpenSession
-from holdfast.engine.threaded import drive, drive_all
 from holdfast.errors import Misuse
-from holdfast.model.caps import Caps
 from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, ReplyEntry, Session
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
 from holdfast.model.reply import Call
+from holdfast.model.spending import Caps
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Provider, Store
 
 if TYPE_CHECKING:
-    from holdfast.core.explain import Absence
-    from holdfast.engine.explaining import Explained
-    from holdfast.engine.foreseeing import Foreseen
-    from holdfast.engine.recalling import Recalled
+    from holdfast.core.window.explain import Absence
+    from holdfast.engine.compaction.forecast import Foreseen
+    from holdfast.engine.inspect.explain import Explained
+    from holdfast.engine.inspect.recall import Recalled
     from holdfast.engine.turns import Asking
-    from holdfast.engine.window import PreparedWindow
+    from holdfast.engine.window.prepared_window import PreparedWindow
 
 
 _PLAINLY = ("", "", "", True, None, "", None, None)

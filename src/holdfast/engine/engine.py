@@ -7,41 +7,41 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
 
-from holdfast.core.nearest import nearest
+from holdfast.core.log.validate import own_id, text
+from holdfast.core.search.nearest import nearest
 from holdfast.core.secrets import redact
-from holdfast.core.sound import own_id, text
-from holdfast.engine import load
+from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
-from holdfast.engine.caps import Held
-from holdfast.engine.costs import By, Costs, costs
-from holdfast.engine.erasing import Erasures
-from holdfast.engine.finding import Source, find, left_aside, usual
-from holdfast.engine.importing import Reading
-from holdfast.engine.intake import run
-from holdfast.engine.kept_policies import KeptCatalogue, KeptPolicies
-from holdfast.engine.placing import placing
+from holdfast.engine.compaction.hooks import Heard, Hook, Upkeep, Voice, Work
+from holdfast.engine.compaction.stored_policies import KeptCatalogue, KeptPolicies
+from holdfast.engine.erasure import Erasures
+from holdfast.engine.exporting.output_path import placing
+from holdfast.engine.importing.batch import run
+from holdfast.engine.importing.discovery import Source, find, left_aside, usual
+from holdfast.engine.importing.source import Reading
+from holdfast.engine.inspect.lookup import respelled
 from holdfast.engine.plugins import catalogue, counter, embedder
-from holdfast.engine.respelling import respelled
 from holdfast.engine.session import OpenSession
-from holdfast.engine.upkeep import Heard, Hook, Upkeep, Voice, Work
-from holdfast.engine.watch import Watch
+from holdfast.engine.usage.caps import Held
+from holdfast.engine.usage.costs import By, Costs, costs
+from holdfast.engine.usage.telemetry import Watch
 from holdfast.engine.writer import OnConflict
 from holdfast.errors import Ambiguous, Misuse, Unknown
 from holdfast.files import project_root, write_atomic
-from holdfast.model.caps import Caps
+from holdfast.model.import_report import Imported
 from holdfast.model.log import Session
-from holdfast.model.origin import Imported
 from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN
+from holdfast.model.spending import Caps
 from holdfast.model.store import Erased, Erasing, Finding, OfBackups, Page
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
 if TYPE_CHECKING:
     from holdfast.core.stats import Stats
-    from holdfast.engine.exporting import Exported
-    from holdfast.engine.handing import Handed
-    from holdfast.engine.stats import By as Apart
+    from holdfast.engine.exporting.export import Exported
+    from holdfast.engine.exporting.handoff import Handed
+    from holdfast.engine.usage.stats import By as Apart
 
 LISTED = "`holdfast sessions` lists them"
 
@@ -251,7 +251,7 @@ class Engine:
 
     async def opening(self, session: Session) -> str:
         """The first words the user said in it; empty where they are not near its beginning."""
-        return await load.opening(self.store.log, session.id)
+        return await loading.opening(self.store.log, session.id)
 
     async def forks(self, session: Session) -> tuple[Session, ...]:
         """The sessions that begin with a part of this one."""
@@ -322,7 +322,7 @@ class Engine:
 
     async def stats(self, by: Apart = "agent", *, since: int = 0) -> list[Stats]:
         """What sessions show by agent, project or model: usage, compactions, what filled them."""
-        from holdfast.engine.stats import stats
+        from holdfast.engine.usage.stats import stats
 
         return await stats(self, by, since)
 
@@ -380,7 +380,7 @@ class Engine:
         whom a window is for. Secrets are masked unless it is `raw`. With `boundaries` a portable
         session is followed by its compactions on lines of their own.
         """
-        from holdfast.engine.exporting import Exporting, exported
+        from holdfast.engine.exporting.export import Exporting, exported
 
         session = await self.session(id)
         made = await exported(Exporting(session, to, model=model, raw=raw, boundaries=boundaries))
@@ -404,7 +404,7 @@ class Engine:
         With `home`, the directory that the program keeps its things in, the session is laid where
         it looks for it. `directory` is where it goes on; without it, where the session worked.
         """
-        from holdfast.engine.handing import hand_over, put
+        from holdfast.engine.exporting.handoff import hand_over, put
 
         session = await self.session(id)
         own = "" if directory else session.info.directory

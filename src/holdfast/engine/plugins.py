@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from holdfast.core.nearest import nearest
+from holdfast.core.search.nearest import nearest
 from holdfast.engine.settings import settings
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.store import Salvaged
@@ -16,12 +16,12 @@ from holdfast.model.window import Count
 from holdfast.ports import Catalogue, Codec, Counter, Embedder, Importer, Provider, Store, Telemetry
 
 STORES = {
-    "sqlite": "holdfast.stores.sqlite:SqliteStore.open",
+    "sqlite": "holdfast.stores.sqlite.store:SqliteStore.open",
     "memory": "holdfast.stores.memory:MemoryStore.open",
 }
 """By scheme, called with the rest of the URL; others join as entry points `holdfast.stores`."""
 
-LAYOUTS = {"sqlite": "holdfast.stores.laying:Laying"}
+LAYOUTS = {"sqlite": "holdfast.stores.search.prebuilt:Laying"}
 """Who lays entries out for a store, in a process that has none; by the name the store gives."""
 
 CODECS = {
@@ -61,10 +61,10 @@ POLICIES = "holdfast.policies:names"
 
 ALIASES = {"openai": "openai-responses", "google": "gemini", "claude": "anthropic"}
 
-FILES = {"sqlite": "holdfast.stores.location:file_at"}
+FILES = {"sqlite": "holdfast.stores.sqlite.location:file_at"}
 """Which file a store is, by its scheme, for those that are one."""
 
-SALVAGE = {"sqlite": "holdfast.stores.salvage:salvage"}
+SALVAGE = {"sqlite": "holdfast.stores.health.salvage:salvage"}
 """How a damaged file is salvaged, by the scheme of its store."""
 
 
@@ -166,9 +166,9 @@ def provider(
     """
     transport = _load(TRANSPORT)(
         name, key=key, url=url, plain=settings().providers.plain_http,
-        seconds=seconds or _load("holdfast.providers.speaking:SECONDS"),
+        seconds=seconds or _load("holdfast.providers.endpoint:SECONDS"),
     )  # fmt: skip
-    return cast(Provider, _load("holdfast.providers.speaking:HttpProvider")(transport, format))
+    return cast(Provider, _load("holdfast.providers.endpoint:HttpProvider")(transport, format))
 
 
 def embedded(
@@ -187,14 +187,14 @@ def embedded(
 
 def shown(url: str) -> str:
     """An address as it may be told: without what may be secret in it."""
-    return str(_load("holdfast.providers.addresses:shown")(url))
+    return str(_load("holdfast.providers.base_url:shown")(url))
 
 
 def served_models(url: str, key: str = "") -> tuple[str, ...]:
     """The models that a server like OpenAI's says it has, in its own order."""
-    from holdfast.engine.threaded import drive
+    from holdfast.engine.bridge import drive
 
-    find = _load("holdfast.providers.served:served")
+    find = _load("holdfast.providers.served_models:served")
     return cast("tuple[str, ...]", drive(find(url, key, settings().providers.plain_http)))
 
 
@@ -210,7 +210,7 @@ def pull_weights(progress: Callable[[int, int], None]) -> Path:
 
 def can_map() -> bool:
     """Whether what reads a repository is installed."""
-    return bool(_load("holdfast.repomap.parsing:installed")())
+    return bool(_load("holdfast.repomap.parse:installed")())
 
 
 def repo_map(directory: Any, **chosen: Any) -> Any:

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
 
+from holdfast.core.log.tool_calls import ToolState, tool_states
+from holdfast.core.log.validate import text, typed
 from holdfast.core.secrets import redact
-from holdfast.core.sound import text, typed
-from holdfast.core.toolcalls import ToolState, tool_states
-from holdfast.engine import load
+from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
-from holdfast.engine.later import later
-from holdfast.engine.masking import Hear
-from holdfast.engine.nearby import seq_of
-from holdfast.engine.purse import Purse
-from holdfast.engine.upkeep import Ahead, Upkeep
-from holdfast.engine.visible import Visible
-from holdfast.engine.writer import OnConflict
+from holdfast.engine.calls.stream import Hear
+from holdfast.engine.compaction.hooks import Ahead, Upkeep
+from holdfast.engine.inspect.lookup import seq_of
+from holdfast.engine.lazy import later
+from holdfast.engine.window.message_cache import Visible
+from holdfast.engine.writer import OnConflict, Purse
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.ledger import Effort, Ledger, Report
 from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, Session, Switch
@@ -34,41 +33,40 @@ from holdfast.model.window import BudgetSnapshot
 from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
-    from holdfast.core.explain import Absence
-    from holdfast.core.ledger import stepping
-    from holdfast.engine import (
-        deferring,
-        explaining,
-        foreseeing,
-        ledgers,
-        pinning,
-        plans,
-        recalling,
-        retained,
-        speaking,
-        status,
-        streaming,
-        surround,
-        turns,
-        warming,
-    )
+    from holdfast.core.ledger import build
+    from holdfast.core.window.explain import Absence
+    from holdfast.engine import turns
+    from holdfast.engine.calls import keep_warm, send, stream
+    from holdfast.engine.compaction import forecast, plans
+    from holdfast.engine.compaction.forecast import Foreseen
     from holdfast.engine.engine import Engine
-    from holdfast.engine.explaining import Explained
-    from holdfast.engine.foreseeing import Foreseen
-    from holdfast.engine.ledgers import Ledgers
-    from holdfast.engine.recalling import Recalled
+    from holdfast.engine.inspect import explain, ledger, recall
+    from holdfast.engine.inspect.explain import Explained
+    from holdfast.engine.inspect.ledger import Ledgers
+    from holdfast.engine.inspect.recall import Recalled
     from holdfast.engine.turns import Asking, Turns
-    from holdfast.engine.window import PreparedWindow
+    from holdfast.engine.usage import status_line
+    from holdfast.engine.window import pins, sections, tool_deferral
+    from holdfast.engine.window.prepared_window import PreparedWindow
 else:  # what prepares and explains windows is most of the engine, and waits for the first turn
-    stepping = later("holdfast.core.ledger.stepping")
-    surround = later("holdfast.engine.surround")
-    deferring, explaining = later("holdfast.engine.deferring"), later("holdfast.engine.explaining")
-    foreseeing = later("holdfast.engine.foreseeing")
-    ledgers, pinning = later("holdfast.engine.ledgers"), later("holdfast.engine.pinning")
-    plans, recalling = later("holdfast.engine.plans"), later("holdfast.engine.recalling")
-    retained, speaking = later("holdfast.engine.retained"), later("holdfast.engine.speaking")
-    status, streaming = later("holdfast.engine.status"), later("holdfast.engine.streaming")
-    turns, warming = later("holdfast.engine.turns"), later("holdfast.engine.warming")
+    build = later("holdfast.core.ledger.build")
+    sections = later("holdfast.engine.window.sections")
+    tool_deferral, explain = (
+        later("holdfast.engine.window.tool_deferral"),
+        later("holdfast.engine.inspect.explain"),
+    )
+    forecast = later("holdfast.engine.compaction.forecast")
+    pins = later("holdfast.engine.window.pins")
+    plans, recall = (
+        later("holdfast.engine.compaction.plans"),
+        later("holdfast.engine.inspect.recall"),
+    )
+    ledger, send = later("holdfast.engine.inspect.ledger"), later("holdfast.engine.calls.send")
+    status_line, stream = (
+        later("holdfast.engine.usage.status_line"),
+        later("holdfast.engine.calls.stream"),
+    )
+    turns, keep_warm = later("holdfast.engine.turns"), later("holdfast.engine.calls.keep_warm")
 
 
 NO_UPKEEP = Upkeep()
@@ -109,7 +107,7 @@ class OpenSession(Purse):
     @cached_property
     def ledgers(self) -> Ledgers:
         """The exact facts of it, at any entry."""
-        return ledgers.Ledgers(self.store, self.secrets)
+        return ledger.Ledgers(self.store, self.secrets)
 
     async def _gather(self) -> None:
         """Gather the facts of what was appended, a slice of it at most."""
@@ -159,8 +157,8 @@ class OpenSession(Purse):
         """
         if isinstance(response, Reply):
             return await self.turns.record(typed(response, Reply), format, key=key)
-        if streaming.is_stream(response):
-            return await streaming.listen(self, response, hear, format=format, key=key)
+        if stream.is_stream(response):
+            return await stream.listen(self, response, hear, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)
 
     async def speak(
@@ -175,7 +173,7 @@ class OpenSession(Purse):
 
         `confirm` is asked where a policy has the user asked before more is sent than fits.
         """
-        return await speaking.speak(self, provider, hear, options, confirm, **given)
+        return await send.speak(self, provider, hear, options, confirm, **given)
 
     def set_weak_model(self, model: str) -> None:
         """Have another model write summaries first; empty for none. It holds while this is open."""
@@ -214,34 +212,34 @@ class OpenSession(Purse):
     async def ledger(self) -> Ledger:
         """The exact facts of the session, computed from its log."""
         view = await self.view()
-        summaries = await load.summaries(self.store.log, view)
-        return stepping.current(await self.ledgers.at(self.id, view.last, summaries))
+        summaries = await loading.summaries(self.store.log, view)
+        return build.current(await self.ledgers.at(self.id, view.last, summaries))
 
     async def retention(self, marker: str | int = "") -> Report:
         """What a summary that stands kept of every item of the ledger; of the newest, if none is
         named."""
-        return await retained.retained(self, marker)
+        return await ledger.retained(self, marker)
 
     async def recall(self, handle: str | int, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""
-        return await recalling.recall(self, handle, offset=offset, tokens=tokens)
+        return await recall.recall(self, handle, offset=offset, tokens=tokens)
 
     async def search_history(self, query: str, limit: int = 8) -> str:
         """What was said in this session, also what is no longer shown: a handle and a line each."""
-        return await recalling.search_history(self, query, limit)
+        return await recall.search_history(self, query, limit)
 
     async def answer(self, call: ToolCall) -> ToolResult | None:
         """What recall, search_history or tool_search answers; None where it is another tool's."""
         call = typed(call, ToolCall)
-        return await recalling.answer(self, call) or await deferring.answer(self, call)
+        return await recall.answer(self, call) or await tool_deferral.answer(self, call)
 
     async def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
         """Keep an entry, a fact or a file in every window from here on."""
-        return await pinning.pin(self, what, fact=fact, path=path)
+        return await pins.pin(self, what, fact=fact, path=path)
 
     async def unpin(self, pin: str | int) -> Entry:
         """Let a pin go; it is named by its marker's id, or by what it pins."""
-        return await pinning.unpin(self, pin)
+        return await pins.unpin(self, pin)
 
     async def policy(self, name: str = "") -> Policy:
         """A policy by its name, as this session keeps it; its own where none is named."""
@@ -273,7 +271,7 @@ class OpenSession(Purse):
     async def set_model(self, name: str) -> Session:
         """Have it led by another model, where none is named for a window."""
         name = text(name, "a model")
-        if marker := await surround.wanted(self.store.log, await self.view(), name):
+        if marker := await sections.wanted(self.store.log, await self.view(), name):
             await self.append_all(marker)
         return await self._set(Changes(model=name))
 
@@ -299,7 +297,7 @@ class OpenSession(Purse):
         """What is visible now, or as it was at an entry."""
         await self.refresh()
         if at != "":
-            return await load.view(
+            return await loading.view(
                 self._engine.store.log, self._session, await seq_of(self, at, least=0)
             )
         return await self._view()
@@ -308,7 +306,7 @@ class OpenSession(Purse):
         """What is visible at the newest entry this writer has seen, without looking again."""
         now, known = self._session, self._viewed
         if known is None or (known.session.id, known.last) != (now.id, now.head):
-            known = await load.view(self._engine.store.log, now)
+            known = await loading.view(self._engine.store.log, now)
         # What stands at an entry never changes; only the row of the session may.
         self._viewed = known if known.session is now else replace(known, session=now)
         return self._viewed
@@ -322,7 +320,7 @@ class OpenSession(Purse):
     async def seen_pages(self, at: str | int = "") -> AsyncIterator[list[Entry]]:
         """The same, page by page."""
         view = await self.view(at)
-        async for page in load.seen(self._engine.store.log, view):
+        async for page in loading.seen(self._engine.store.log, view):
             yield page
 
     async def entries(self) -> AsyncIterator[Entry]:
@@ -333,7 +331,7 @@ class OpenSession(Purse):
 
     async def pages(self) -> AsyncIterator[tuple[Entry, ...]]:
         """The whole log, page by page."""
-        async for page in load.pages(self._engine.store.log, self.id, EVERYTHING, bare=False):
+        async for page in loading.pages(self._engine.store.log, self.id, EVERYTHING, bare=False):
             yield page
 
     async def tool_states(self) -> dict[str, ToolState]:
@@ -357,36 +355,36 @@ class OpenSession(Purse):
 
         With `against`, the entry of another call, also where the two requests part.
         """
-        return await explaining.explain_session(self, entry, against, **given)
+        return await explain.explain_session(self, entry, against, **given)
 
     async def warm_in(self) -> int | None:
         """In how many ms its cache is to be kept warm, as its policy says; None where it is not."""
-        found = await warming.due(self)
+        found = await keep_warm.due(self)
         return found.wait if found else None
 
     async def keep_warm(self, provider: Provider) -> Call | None:
         """Read what the provider has cached once more, where that is due; the call, if any."""
-        return await warming.keep_warm(self, provider)
+        return await keep_warm.keep_warm(self, provider)
 
     async def status(self) -> dict[str, Any]:
         """The state of its window and its cost, in the words of status-line scripts."""
-        return await status.status(self)
+        return await status_line.status(self)
 
     async def snapshot(self) -> BudgetSnapshot:
         """The state of the window for display, as of the last call."""
-        return await explaining.snapshot(self)
+        return await explain.snapshot(self)
 
     async def explain_now(self, model: str = "") -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
-        return await explaining.explain_now(self, model)
+        return await explain.explain_now(self, model)
 
     async def foreseen(self, model: str = "") -> Foreseen | None:
         """The summary that the next turn would have a model write; None where none is due."""
-        return await foreseeing.foreseen(self, model)
+        return await forecast.foreseen(self, model)
 
     async def why_absent(self, entry: str | int) -> Absence:
         """Which marker keeps an entry out of the window."""
-        return await explaining.why_absent(self, entry)
+        return await explain.why_absent(self, entry)
 
     async def size(self) -> int:
         """How many bytes its own entries hold, without what it shares with its parent."""

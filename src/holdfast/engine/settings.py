@@ -11,10 +11,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from holdfast.core.nearest import nearest
+from holdfast.core.search.nearest import nearest
 from holdfast.errors import HoldfastError, Misuse, Unknown
 from holdfast.files import config_home, data_home
-from holdfast.model.caps import Caps
+from holdfast.model.spending import Caps
 from holdfast.ports import Catalogue
 
 KEYS = (

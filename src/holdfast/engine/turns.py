@@ -10,22 +10,31 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from holdfast.core.limits import limit_in
-from holdfast.core.refusal import Remedy, briefer, further, limited, limits, remedy, shortened
+from holdfast.core.calls.refusals import (
+    Remedy,
+    briefer,
+    further,
+    limit_in,
+    limited,
+    limits,
+    remedy,
+    shortened,
+)
+from holdfast.core.compaction.export_policy import sparing
+from holdfast.core.log.validate import typed
 from holdfast.core.secrets import redact
-from holdfast.core.sound import typed
-from holdfast.core.sparing import sparing
-from holdfast.engine import caps, deferring, surround
-from holdfast.engine.applying import apply
-from holdfast.engine.call_records import call_record, record_call
-from holdfast.engine.lately import given_now
-from holdfast.engine.overbudget import floor_error, reply_fits
-from holdfast.engine.prepare import Preparation, Prepared
-from holdfast.engine.replies import read_reply
-from holdfast.engine.scene import reserving, standing_repairs
-from holdfast.engine.surround import Given
-from holdfast.engine.taught import bodies
-from holdfast.engine.window import PreparedWindow
+from holdfast.engine.calls.last_call import given_now
+from holdfast.engine.calls.learned_limits import bodies
+from holdfast.engine.calls.record import call_record, record_call
+from holdfast.engine.calls.response import read_reply
+from holdfast.engine.compaction.provider_edits import apply
+from holdfast.engine.usage import caps
+from holdfast.engine.window import sections, tool_deferral
+from holdfast.engine.window.over_budget import floor_error, reply_fits
+from holdfast.engine.window.preparation import Preparation, Prepared
+from holdfast.engine.window.prepared_window import PreparedWindow
+from holdfast.engine.window.sections import Given
+from holdfast.engine.window.turn_state import reserving, standing_repairs
 from holdfast.errors import AssumedModel, Misuse
 from holdfast.files import config_home
 from holdfast.model import wire
@@ -129,7 +138,7 @@ class Turns:
     async def _preparing(
         self,
         given: Given,
-        sections: dict[str, str],
+        texts: dict[str, str],
         sources: Sequence[Source],
         more: tuple[Tool, ...] = (),
     ) -> Preparation:
@@ -140,9 +149,9 @@ class Turns:
         reply_fits(profile, 0, given.max_tokens)
         policy = reserving(await session.policy(given.policy), given.max_tokens)
         if more:
-            given = await deferring.offered(session, given, more, profile, policy)
+            given = await tool_deferral.offered(session, given, more, profile, policy)
             self.deferred = given.deferred
-        given = await surround.completed(given, sections, sources, profile, policy)
+        given = await sections.completed(given, texts, sources, profile, policy)
         return Preparation(session, given, profile, policy)
 
     async def _prepared(self, turn: Preparation, *, compact: bool, write: bool) -> PreparedWindow:
@@ -182,7 +191,7 @@ class Turns:
         if self._led[0] != (info.id, info.last_marker):
             led = info.model
             if info.last_marker:
-                led = await surround.led_by(self._session.store.log, await self._session.viewed())
+                led = await sections.led_by(self._session.store.log, await self._session.viewed())
             self._led = ((info.id, info.last_marker), led)
         return model.lower() != self._led[1].lower()
 
@@ -353,7 +362,7 @@ def _asked(
     """What was given for a window: for itself, by section, whom to ask, which tools may wait."""
     given = Given(
         system=system,
-        tools=surround.read_tools(tools),
+        tools=sections.read_tools(tools),
         examples=tuple(typed(one, Message) for one in examples),
         chat_files=chat_files,
         reminder=reminder,
@@ -361,10 +370,10 @@ def _asked(
         policy=str(policy) or session.info.policy,
         max_tokens=_reply_of(max_tokens),
     )
-    sections = {"instructions": instructions, "memory": memory}
+    texts = {"instructions": instructions, "memory": memory}
     if context:
-        sections["context"] = surround.written(context)
-    return given, sections, sources, surround.read_tools(more_tools)
+        texts["context"] = sections.written(context)
+    return given, texts, sources, sections.read_tools(more_tools)
 
 
 def _reply_of(max_tokens: object) -> int:

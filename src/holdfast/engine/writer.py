@@ -5,35 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec.structs import replace
 
-from holdfast.core.count import weigh_body
-from holdfast.core.markers import faults, named, places
-from holdfast.core.price import dollars
+from holdfast.core.calls.price import dollars
+from holdfast.core.log.marker_rules import faults, named, places
+from holdfast.core.log.validate import sound, typed
 from holdfast.core.secrets import redacted
-from holdfast.core.sound import sound, typed
-from holdfast.engine import load
+from holdfast.core.tokens.count import weigh_body
+from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
-from holdfast.engine.paid import Paid
 from holdfast.errors import Conflict, Misuse, SessionForked, StoreError
 from holdfast.model.event import Called
-from holdfast.model.log import (
-    Body,
-    Draft,
-    Entry,
-    Folded,
-    Session,
-    Summary,
-    kind_of,
-    moved_on,
-)
+from holdfast.model.log import Body, Draft, Entry, Folded, Session, Summary, kind_of, moved_on
 from holdfast.model.message import Message
 from holdfast.model.reply import Call
 from holdfast.model.span import OPEN, Span
+from holdfast.model.spending import Caps
 from holdfast.model.store import Expect
-from holdfast.ports import Store
+from holdfast.ports import Calls, Store
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -268,7 +259,7 @@ class Writer:
             return drafts, epoch
         if len(markers) > 1:
             raise Misuse("append a Summary apart from other markers: it carries what they leave")
-        state = await load.standing(self._engine.store.log, self.id, OPEN - 1)
+        state = await loading.standing(self._engine.store.log, self.id, OPEN - 1)
         return tuple(_carrying(d, state) for d in drafts), state.epoch if epoch is None else epoch
 
     def _write(
@@ -350,7 +341,7 @@ class Writer:
         last = await self._engine.store.log.locate(self.id, drafts[-1].id)
         if last is not None:
             spans = (Span(last - len(drafts) + 1, last),)
-            made = await load.read(self._engine.store.log, self.id, spans)
+            made = await loading.read(self._engine.store.log, self.id, spans)
             await self._move_on(tuple(made))
             if self._owing:
                 self._pay_for(self._owing)
@@ -360,7 +351,7 @@ class Writer:
         """Refuse a marker that says nothing, or names what is not there."""
         ahead = {n: kind_of(d.body) for n, d in enumerate(drafts, self._session.head + 1)}
         for head, draft in enumerate(drafts, self._session.head):
-            kinds = await load.kinds(self._engine.store.log, self.id, named(draft.body))
+            kinds = await loading.kinds(self._engine.store.log, self.id, named(draft.body))
             for what in faults(draft.body, head, {**kinds, **ahead}):
                 raise Misuse(f"no {type(draft.body).__name__} can be appended so: {what}")
 
@@ -369,3 +360,68 @@ def _carrying(draft: Draft, state: Folded) -> Draft:
     if not isinstance(draft.body, Summary):
         return draft
     return replace(draft, body=replace(draft.body, folded=state))
+
+
+MOST = 64
+"""So many calls are remembered; nobody tells the reply of an older one again."""
+
+
+class Paid:
+    """The calls of one session that were paid for lately."""
+
+    def __init__(self) -> None:
+        self._calls: list[Call] | None = None
+
+    async def look(self, calls: Calls, session: str) -> None:
+        """Read what was paid for before, once."""
+        if self._calls is None:
+            self._calls = list(reversed(await calls.newest(session, MOST)))
+
+    def owed(self, call: Call) -> int | None:
+        """What a call still costs; None where it is one that was told before."""
+        cost = call.cost or 0
+        if not call.request or self._calls is None:
+            return cost
+        known = next((one for one in self._calls if one.is_retold(call)), None)
+        if known is None:
+            self._calls = [*self._calls, call][-MOST:]
+            return cost
+        before = known.cost or 0
+        self._calls[self._calls.index(known)] = known.completed(call)
+        return max(cost - before, 0) or None
+
+
+@checks_arguments
+class Purse(Writer):
+    """A writer that pays for calls, within caps."""
+
+    def __init__(
+        self, engine: Engine, session: Session, on_conflict: OnConflict = "append", spent: int = 0
+    ) -> None:
+        super().__init__(engine, session, on_conflict, spent)
+        self._caps, self.held = engine.caps, engine.held
+        """What may be spent from here on, and what is held for calls under way."""
+        self.whole = self._whole
+        self.payer: Purse | None = None
+        """Whose subtask it is."""
+
+    @property
+    def caps(self) -> Caps:
+        """What may be spent, in US dollars."""
+        return self._caps
+
+    def _whole(self) -> str:
+        """The session whose cap holds for it: its own, or that of whom it is a subtask."""
+        return self.payer.whole() if self.payer else self.id
+
+    def _pay(self, cost: int) -> None:
+        super()._pay(cost)
+        if self.payer:
+            self.payer.pay(cost)
+
+    def capped(self, session: float | None = None, day: float | None = None) -> Self:
+        """Change what may be spent, in US dollars; None leaves a cap as it is."""
+        told = {"session": session, "day": day}
+        changes = {name: value for name, value in told.items() if value is not None}
+        self._caps = replace(self._caps, **changes) if changes else self._caps
+        return self

@@ -12,8 +12,8 @@ from hashlib import sha256
 from html import escape
 from typing import get_args
 
-from holdfast.core.neutral import neutral
-from holdfast.exporters.reading import Piece, facts, heading, pieces, speaker
+from holdfast.core.neutralise import neutral
+from holdfast.exporters.readable import Piece, facts, heading, pieces, speaker
 from holdfast.model.log import Entry, Session, Summary
 from holdfast.model.message import Message, Role
 from holdfast.model.portable import Fidelity

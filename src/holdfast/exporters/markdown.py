@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from holdfast.core.neutral import neutral
-from holdfast.exporters.reading import Piece, facts, heading, pieces
+from holdfast.core.neutralise import neutral
+from holdfast.exporters.readable import Piece, facts, heading, pieces
 from holdfast.model.log import Entry, Session
 from holdfast.model.portable import Fidelity
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from holdfast.core.repair import CONTINUE
+from holdfast.core.window.repair import CONTINUE
 from holdfast.model import wire
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from holdfast.codecs.openai_responses import calls
 from holdfast.codecs.openai_shared import location
-from holdfast.frameworks.keeping import keep, kept, medium
+from holdfast.frameworks.kept_messages import keep, kept, medium
 from holdfast.model import wire
 from holdfast.model.message import (
     Media,

@@ -20,7 +20,7 @@ from msgspec.structs import asdict
 from holdfast.engine.blocking import BlockingSession
 from holdfast.errors import Misuse
 from holdfast.frameworks.agents_items import Item, items, messages
-from holdfast.frameworks.keeping import Conversation, recalling
+from holdfast.frameworks.kept_messages import Conversation, recalling
 from holdfast.model.message import Message
 from holdfast.model.reply import Iteration, Reply, Usage
 from holdfast.model.window import Block

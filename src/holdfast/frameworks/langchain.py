@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from holdfast.core.recall import recall_tools
+from holdfast.core.window.recall import recall_tools
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.errors import Misuse
-from holdfast.frameworks.keeping import (
+from holdfast.frameworks.kept_messages import (
     Conversation,
     Known,
     conversation_id,

@@ -22,10 +22,10 @@ from urllib.parse import unquote
 from msgspec import Struct, field
 
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import Holdfast
-from holdfast.engine.threaded import drive
+from holdfast.engine.bridge import drive
+from holdfast.engine.client import Holdfast
 from holdfast.errors import Misuse, Unknown
-from holdfast.frameworks.keeping import CHECKPOINTS, own_name
+from holdfast.frameworks.kept_messages import CHECKPOINTS, own_name
 from holdfast.model import wire
 from holdfast.model.message import Message, Opaque, Record
 from holdfast.model.span import Span

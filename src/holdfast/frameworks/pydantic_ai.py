@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from holdfast.engine.blocking import BlockingSession
-from holdfast.engine.doors import Holdfast
+from holdfast.engine.client import Holdfast
 from holdfast.errors import Misuse
-from holdfast.frameworks.keeping import (
+from holdfast.frameworks.kept_messages import (
     Conversation,
     Known,
     conversation_id,

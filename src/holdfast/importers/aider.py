@@ -28,7 +28,7 @@ from holdfast.importers.jsonl import NOT_UTF8, as_utf8, milliseconds
 from holdfast.importers.values import begins, billionths, count
 from holdfast.model.message import Message, Record, Text
 from holdfast.model.reply import Usage
-from holdfast.model.told import Begun, Called, Kept, Line, Problem, Said, Told
+from holdfast.model.transcript_events import Begun, Called, Kept, Line, Problem, Said, Told
 from holdfast.ports import Material
 
 AGENT = "aider"

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.importers.allowance import Allowance
-from holdfast.importers.copilot_used import Used, summarised
+from holdfast.importers.budget import Allowance
+from holdfast.importers.copilot_usage import Used, summarised
 from holdfast.importers.jsonl import Found, milliseconds, records, rest, whole
 from holdfast.importers.values import count, rows, table, text, written
 from holdfast.model.message import (
@@ -28,15 +28,7 @@ from holdfast.model.message import (
     ToolCall,
     ToolResult,
 )
-from holdfast.model.told import (
-    Begun,
-    Compacted,
-    Problem,
-    Rewound,
-    Said,
-    Titled,
-    Told,
-)
+from holdfast.model.transcript_events import Begun, Compacted, Problem, Rewound, Said, Titled, Told
 from holdfast.ports import Material
 
 AGENT = "copilot-cli"

@@ -16,11 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.importers.jsonl import UNREADABLE, Found, as_utf8, decoded, is_dense, read
-from holdfast.importers.salvaging import is_object, members, whole_items
+from holdfast.importers.salvage import is_object, members, whole_items
 from holdfast.importers.values import table
 from holdfast.model import wire
 from holdfast.model.message import Record
-from holdfast.model.told import Kept, Problem
+from holdfast.model.transcript_events import Kept, Problem
 
 LARGEST = 96 << 20
 """The bytes of a document: it is held at once, which a file of lines is not."""

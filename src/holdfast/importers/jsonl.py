@@ -16,7 +16,7 @@ import msgspec
 
 from holdfast.model import wire
 from holdfast.model.message import Record
-from holdfast.model.told import Kept, Problem
+from holdfast.model.transcript_events import Kept, Problem
 from holdfast.ports import Material
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)

@@ -17,7 +17,7 @@ import msgspec
 
 from holdfast.codecs.anthropic.blocks import parts as decoded
 from holdfast.codecs.anthropic.raw import Garbled, fields
-from holdfast.importers.allowance import Allowance
+from holdfast.importers.budget import Allowance
 from holdfast.importers.jsonl import Found, milliseconds, records, rest, whole
 from holdfast.importers.values import begins, billionths, count, picture, rows, table, text, written
 from holdfast.model.message import (
@@ -32,7 +32,16 @@ from holdfast.model.message import (
     ToolResult,
 )
 from holdfast.model.reply import Stop, Usage
-from holdfast.model.told import Begun, Called, Compacted, Problem, Rewound, Said, Titled, Told
+from holdfast.model.transcript_events import (
+    Begun,
+    Called,
+    Compacted,
+    Problem,
+    Rewound,
+    Said,
+    Titled,
+    Told,
+)
 from holdfast.ports import Material
 
 AGENT = "pi"

@@ -10,7 +10,7 @@ import msgspec
 from holdfast.importers.values import begins
 from holdfast.model import wire
 from holdfast.model.portable import VERSION, PortableBoundary, PortableLine
-from holdfast.model.told import Carried, Line, Problem, Told
+from holdfast.model.transcript_events import Carried, Line, Problem, Told
 from holdfast.ports import Material
 
 _BEGUN = re.compile(

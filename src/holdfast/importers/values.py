@@ -8,8 +8,8 @@ from binascii import Error as NotBase64
 from typing import Any
 
 from holdfast.model import wire
+from holdfast.model.image_header import dimensions, is_shown
 from holdfast.model.message import Media
-from holdfast.model.pictures import dimensions, is_shown
 
 
 def text(value: Any) -> str:

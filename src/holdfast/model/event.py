@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from holdfast.model.limits import Limits
+from holdfast.model.rate_limits import Limits
 from holdfast.model.reply import Call
 
 

@@ -213,7 +213,7 @@ class Repair(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="k
     rule: str
     """The rule that was broken, such as A12."""
     action: str = ""
-    """What is done to everything said before: core/refusal.py knows the actions."""
+    """What is done to everything said before: core/calls/refusals.py knows the actions."""
     owner: str = ""
     """Whose seals it concerns; empty for all."""
     reason: str = ""

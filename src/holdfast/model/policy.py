@@ -64,7 +64,7 @@ class Microcompact(
     """Results of listed tools are cleared, but for the newest."""
 
     tools: tuple[str, ...]
-    """Kinds of tools as core/clear.py names them: read, shell, grep…"""
+    """Kinds of tools as core/compaction/clear.py names them: read, shell, grep…"""
     keep: int = 5
     idle: int = 60
     """When the last reply is older than so many minutes."""

@@ -39,7 +39,7 @@ class Price(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Pictures(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """How a model counts a picture; core/media.py holds the formulas."""
+    """How a model counts a picture; core/tokens/media.py holds the formulas."""
 
     way: Literal["patches", "tiles", "crops", "fixed"] = "patches"
     side: int = 28

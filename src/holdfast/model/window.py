@@ -11,8 +11,8 @@ from typing import Any, Literal, TypedDict
 
 from msgspec import Struct
 
-from holdfast.model.limits import Limits
 from holdfast.model.message import Part, Role
+from holdfast.model.rate_limits import Limits
 from holdfast.model.reply import Usage
 
 Tier = Literal["estimate", "exact", "provider", "reported"]

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from holdfast.core.nearest import nearest
+from holdfast.core.search.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.policy import Policy
 

@@ -4,8 +4,10 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 `blocking = True` never suspends: the blocking door runs it in place, the async door in a thread.
 """
 
+from holdfast.ports.context import Catalogue, Clock, Embedder, Ids, Source, Telemetry
 from holdfast.ports.importing import Importer, Imports, Material
-from holdfast.ports.keeping import (
+from holdfast.ports.provider import Codec, Counter, Decoder, Flow, Provider, Transport
+from holdfast.ports.store import (
     Blobs,
     Calls,
     Care,
@@ -17,8 +19,6 @@ from holdfast.ports.keeping import (
     Snapshots,
     Store,
 )
-from holdfast.ports.knowing import Catalogue, Clock, Embedder, Ids, Source, Telemetry
-from holdfast.ports.speaking import Codec, Counter, Decoder, Flow, Provider, Transport
 
 __all__ = [
     "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder",

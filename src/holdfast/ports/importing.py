@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from holdfast.model.brought import Brought, Source
-from holdfast.model.origin import Origin
-from holdfast.model.told import Line, Told
+from holdfast.model.import_batch import Brought, Source
+from holdfast.model.import_report import Origin
+from holdfast.model.transcript_events import Line, Told
 
 
 class Material(Protocol):

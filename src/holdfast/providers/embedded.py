@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Final
 from weakref import WeakValueDictionary, finalize
 
-from holdfast.child import Child
+from holdfast.child_process import Child
 from holdfast.errors import Misuse
 from holdfast.providers.weights import MODEL, NAME
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from holdfast.core.nearest import nearest
+from holdfast.core.search.nearest import nearest
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.profile import Price, Profile
 from holdfast.providers.names import Reading

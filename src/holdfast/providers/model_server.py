@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any
 
-from holdfast.child import framed, heard
+from holdfast.child_process import framed, heard
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from math import isfinite
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from holdfast.core.limits import limit_in
-from holdfast.core.ratelimits import limits_in
+from holdfast.core.calls.rate_limits import limits_in
+from holdfast.core.calls.refusals import limit_in
 from holdfast.core.secrets import MARK, SHORTEST, redact
 from holdfast.errors import (
     Denied,
@@ -30,8 +30,8 @@ from holdfast.errors import (
     Unreachable,
 )
 from holdfast.model import wire
-from holdfast.model.limits import Limits
-from holdfast.providers.addresses import base, host_of, is_private, query_of, shown
+from holdfast.model.rate_limits import Limits
+from holdfast.providers.base_url import base, host_of, is_private, query_of, shown
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response

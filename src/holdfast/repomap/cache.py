@@ -13,10 +13,10 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.repomap import Tags
+from holdfast.core.repo_map import Tags
 from holdfast.errors import Unsafe
 from holdfast.files import Root, private_directory, write_atomic, xdg_home
-from holdfast.repomap.parsing import version
+from holdfast.repomap.parse import version
 
 LARGEST: Final = 256 << 20
 

@@ -12,15 +12,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from holdfast.core.estimate import estimate
-from holdfast.core.repomap import Fitted, Tags, fitted, mentioned, ranked
+from holdfast.core.repo_map import Fitted, Tags, fitted, mentioned, ranked
+from holdfast.core.tokens.estimate import estimate
 from holdfast.errors import HoldfastError, Misuse
 from holdfast.files import AnyPath, Root
 from holdfast.model.policy import Refresh
 from holdfast.model.window import SectionName
 from holdfast.repomap import cache
-from holdfast.repomap.listing import listing
-from holdfast.repomap.parsing import MISSING, installed, language_of
+from holdfast.repomap.file_list import listing
+from holdfast.repomap.parse import MISSING, installed, language_of
 from holdfast.repomap.worker import Parsing
 
 LARGEST: Final = 512 * 1024

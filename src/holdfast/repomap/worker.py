@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from holdfast.child import Child, framed, heard, limits
-from holdfast.core.repomap import Tags
+from holdfast.child_process import Child, framed, heard, limits
+from holdfast.core.repo_map import Tags
 
 SECONDS: Final = 3.0
 """So long may one file take."""
@@ -49,7 +49,7 @@ class Parsing:
 
 def main() -> None:
     """Answer until nobody asks any more."""
-    from holdfast.repomap.parsing import tags
+    from holdfast.repomap.parse import tags
 
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while (language := heard(asked)) is not None and (source := heard(asked)) is not None:

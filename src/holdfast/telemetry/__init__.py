@@ -15,7 +15,7 @@ from holdfast.errors import NotMeasured
 from holdfast.model.event import Event
 
 if TYPE_CHECKING:
-    from holdfast.telemetry.emitting import Emitter
+    from holdfast.telemetry.emit import Emitter
 
 SIGNALS = ("METRICS", "TRACES", "LOGS")
 
@@ -49,7 +49,7 @@ class Measured:
 
 def _made() -> Emitter | None:
     try:
-        from holdfast.telemetry.setting_up import emitter
+        from holdfast.telemetry.setup import emitter
 
         return emitter()
     except ImportError:

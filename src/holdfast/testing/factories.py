@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.job import Job
 from holdfast.model.log import Body, Draft, Entry, Session
 from holdfast.model.message import (

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from holdfast.core.fold import fold
+from holdfast.core.log.fold import fold
 from holdfast.model.log import (
     Body,
     Checkpoint,

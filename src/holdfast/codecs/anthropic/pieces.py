@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from holdfast.codecs.anthropic.blocks import OWNER
 from holdfast.codecs.anthropic.raw import Garbled, value
+from holdfast.model.image_header import media_type
 from holdfast.model.message import (
     Media,
     Opaque,
@@ -34,7 +35,6 @@ from holdfast.model.message import (
     ToolCall,
     ToolResult,
 )
-from holdfast.model.pictures import media_type
 from holdfast.model.profile import Profile
 from holdfast.model.window import Block
 

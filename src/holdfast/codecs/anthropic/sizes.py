@@ -13,7 +13,7 @@ from binascii import Error
 import msgspec
 
 from holdfast.codecs.anthropic.walk import Broken, Reading, Wire, rule
-from holdfast.model.pictures import dimensions
+from holdfast.model.image_header import dimensions
 from holdfast.model.profile import Profile
 
 IMAGE_BYTES = 5 * 1024 * 1024

@@ -15,9 +15,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.extract.choosing import promising
 from holdfast.core.extract.names import HALF, PRINTED, SAID, names_in
-from holdfast.core.extract.pieces import Piece, pieces
+from holdfast.core.extract.quotes import Piece, pieces, promising
 from holdfast.core.extract.texts import printed, written
 from holdfast.model.log import Entry
 from holdfast.model.message import Message

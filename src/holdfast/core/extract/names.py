@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from holdfast.core.handles import is_own
 from holdfast.core.secrets import mask
+from holdfast.core.window.handles import is_own
 from holdfast.model import wire
 
 SHORTEST: Final = 6

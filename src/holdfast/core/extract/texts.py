@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.core.awareness import TAG
 from holdfast.core.extract.names import values
-from holdfast.core.text import searchable
+from holdfast.core.search.searchable_text import searchable
+from holdfast.core.window.fullness_notice import TAG
 from holdfast.model.message import Message, Part, Text, ToolCall, ToolResult
 
 

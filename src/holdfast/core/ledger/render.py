@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from holdfast.core.estimate import estimate
-from holdfast.core.ledger.stepping import current
+from holdfast.core.ledger.build import current
+from holdfast.core.tokens.estimate import estimate
 from holdfast.model.ledger import Command, File, Ledger, Plan, Problem, Request, Wish
 
 Line = tuple[int, str]

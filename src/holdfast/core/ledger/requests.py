@@ -18,8 +18,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from holdfast.core.ledger.visible import as_seen, visible
-from holdfast.core.ledger.wishes import sentences
-from holdfast.core.scaffold import own_words
+from holdfast.core.ledger.wishes.recognise import sentences
+from holdfast.core.window.scaffold import own_words
 from holdfast.model.ledger import Fate, Ledger, Request, Status
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.ledger import deeds
 from holdfast.core.ledger.bounds import WORDS, bounded
-from holdfast.core.ledger.effort import passed
+from holdfast.core.ledger.facts import tool_effects
+from holdfast.core.ledger.facts.effort import passed
 from holdfast.core.ledger.visible import current, left_by
 from holdfast.model.ledger import Earlier, Ledger, Turnback
 from holdfast.model.log import Entry, Redo, Rewind, Undo
@@ -63,7 +63,7 @@ def reach(marks: Sequence[Turnback]) -> Reach:
 
 def rejoined(known: Ledger, words: Ledger, entry: Entry) -> Ledger:
     """The ledger with the words that count once an entry has turned back that far."""
-    known = deeds.left_behind(known, entry.seq)
+    known = tool_effects.left_behind(known, entry.seq)
     seen = current(words)
     done = {name: one for name, one in known.earlier.folded.items() if name not in WORDS}
     said = {name: one for name, one in seen.earlier.folded.items() if name in WORDS}

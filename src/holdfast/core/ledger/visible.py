@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from holdfast.core.fold import fold
+from holdfast.core.log.fold import fold
 from holdfast.model.ledger import Ledger, Request, Turnback
 from holdfast.model.log import Entry, Redo, Rewind, Undo
 from holdfast.model.span import Spans, within

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from holdfast.importers.claude_code.reading import Reading
-from holdfast.model.told import Told
+from holdfast.importers.claude_code.reader import Reading
+from holdfast.model.transcript_events import Told
 from holdfast.ports import Material
 
 _OURS = re.compile(

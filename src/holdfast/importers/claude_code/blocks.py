@@ -11,8 +11,8 @@ import msgspec
 from holdfast.codecs.anthropic.blocks import parts as decoded
 from holdfast.codecs.anthropic.raw import Garbled, fields, items, written
 from holdfast.codecs.anthropic.raw import words as text
+from holdfast.model.image_header import dimensions, is_shown
 from holdfast.model.message import Media, Message, Part, Text, ToolResult, opaque
-from holdfast.model.pictures import dimensions, is_shown
 
 OWNER = "anthropic"
 """Whose signatures thinking carries."""

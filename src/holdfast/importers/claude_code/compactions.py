@@ -8,7 +8,7 @@ from holdfast.importers.jsonl import Found, milliseconds, rest
 from holdfast.importers.values import count
 from holdfast.model.log import Trigger
 from holdfast.model.message import Record
-from holdfast.model.told import Cleared, Compacted
+from holdfast.model.transcript_events import Cleared, Compacted
 
 AGENT = "claude-code"
 

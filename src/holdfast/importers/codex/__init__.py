@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.importers.codex import beside
-from holdfast.importers.codex.reading import Reading
+from holdfast.importers.codex import side_files
+from holdfast.importers.codex.reader import Reading
 from holdfast.importers.codex.records import AGENT
 from holdfast.importers.jsonl import Found, records
 from holdfast.importers.values import begins
-from holdfast.model.told import Told
+from holdfast.model.transcript_events import Told
 from holdfast.ports import Material
 
 _ROLLOUT = re.compile(
@@ -51,7 +51,7 @@ class Codex:
         first = next((one for one in records(material, AGENT) if isinstance(one, Found)), None)
         fields = first.fields if first else {}
         if {"session_id", "ts", "text"} <= fields.keys():
-            return beside.prompts(material)
+            return side_files.prompts(material)
         if {"id", "thread_name"} <= fields.keys():
-            return beside.names(material)
+            return side_files.names(material)
         return Reading(material).told()

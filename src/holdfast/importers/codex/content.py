@@ -15,8 +15,8 @@ from holdfast.codecs.openai_responses.decode import grouped
 from holdfast.importers.jsonl import UNREADABLE, decode
 from holdfast.importers.values import table, text
 from holdfast.model import wire
+from holdfast.model.image_header import dimensions, is_shown
 from holdfast.model.message import Media, Part, Reasoning, Text, ToolResult
-from holdfast.model.pictures import dimensions, is_shown
 
 OWN = ("internal_chat_message_metadata_passthrough", "metadata")
 """Members that Codex adds for itself."""

@@ -16,7 +16,7 @@ from typing import Any
 from holdfast.importers.values import count, table, text
 from holdfast.model import wire
 from holdfast.model.reply import Usage
-from holdfast.model.told import Called
+from holdfast.model.transcript_events import Called
 
 BUCKETS = (
     "input_tokens",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.importers.gemini_cli.reading import Reading
+from holdfast.importers.gemini_cli.reader import Reading
 from holdfast.importers.gemini_cli.stream import Stream
 from holdfast.importers.values import begins
-from holdfast.model.told import Told
+from holdfast.model.transcript_events import Told
 from holdfast.ports import Material
 
 _SESSION = re.compile(rb'"sessionId"\s*:')

@@ -14,7 +14,7 @@ from holdfast.importers.values import count, table
 from holdfast.model import wire
 from holdfast.model.message import Message, Part, Record, Text, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.told import Begun, Called, Problem, Said, Told
+from holdfast.model.transcript_events import Begun, Called, Problem, Said, Told
 from holdfast.ports import Material
 
 

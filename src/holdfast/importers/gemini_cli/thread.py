@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.importers.allowance import Allowance
+from holdfast.importers.budget import Allowance
 from holdfast.importers.gemini_cli.turns import AGENT, Turn, turn
 from holdfast.importers.jsonl import Found
 from holdfast.model.message import Record
-from holdfast.model.told import Cleared, Compacted, Kept, Rewound, Told
+from holdfast.model.transcript_events import Cleared, Compacted, Kept, Rewound, Told
 
 MOST_AGAIN = 100_000
 """How many messages are told once more, because one before them was written again."""

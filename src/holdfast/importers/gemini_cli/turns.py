@@ -29,7 +29,7 @@ from holdfast.model.message import (
     ToolResult,
 )
 from holdfast.model.reply import Usage
-from holdfast.model.told import Called, Said
+from holdfast.model.transcript_events import Called, Said
 
 AGENT, OWNER = "gemini-cli", "google"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from holdfast.importers.document import LARGEST
-from holdfast.importers.opencode.reading import ITEM, exported, in_database, in_tree
-from holdfast.model.told import Told
+from holdfast.importers.opencode.reader import ITEM, exported, in_database, in_tree
+from holdfast.model.transcript_events import Told
 from holdfast.ports import Material
 
 SQLITE = b"SQLite format 3\0"

@@ -19,7 +19,7 @@ from holdfast.importers.jsonl import Found, read
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.opencode.rows import Rows
 from holdfast.model import wire
-from holdfast.model.told import Kept, Problem
+from holdfast.model.transcript_events import Kept, Problem
 from holdfast.ports import Material
 
 TRIES = 4

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import apsw
 
-from holdfast.model.told import Problem
+from holdfast.model.transcript_events import Problem
 
 EACH = 1_000
 """How many numbers behind a damaged page are tried one by one; then it goes on in leaps."""

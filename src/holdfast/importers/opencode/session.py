@@ -12,22 +12,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from holdfast.importers.allowance import Allowance
+from holdfast.importers.budget import Allowance
 from holdfast.importers.jsonl import Found
-from holdfast.importers.opencode.parts import (
-    AGENT,
-    KNOWN,
-    Held,
-    Step,
-    asked,
-    flag,
-    pruned,
-    replied,
-)
+from holdfast.importers.opencode.parts import AGENT, KNOWN, Held, Step, asked, flag, pruned, replied
 from holdfast.importers.values import count, table, text
 from holdfast.model.message import Message, Part, Record, Role
 from holdfast.model.reply import Stop, Usage
-from holdfast.model.told import (
+from holdfast.model.transcript_events import (
     Begun,
     Called,
     Cleared,

@@ -11,7 +11,7 @@ from holdfast.importers.document import LARGEST
 from holdfast.importers.jsonl import Found, read
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.values import count
-from holdfast.model.told import Kept, Problem
+from holdfast.model.transcript_events import Kept, Problem
 from holdfast.ports import Material
 
 _NAME = re.compile(r"[\w.-]{1,200}")

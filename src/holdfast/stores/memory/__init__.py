@@ -19,8 +19,8 @@ from .jobs import MemoryJobs
 from .log import MemoryLog
 from .search import MemorySearch
 from .sessions import MemorySessions
-from .shelf import Shelf
 from .snapshots import MemorySnapshots
+from .state import Shelf
 
 __all__ = ["MemoryStore"]
 

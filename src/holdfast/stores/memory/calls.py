@@ -12,7 +12,7 @@ from holdfast.errors import Unknown
 from holdfast.model.reply import QUARTER, By, Call, Spent
 from holdfast.model.span import OPEN
 
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemoryCalls:

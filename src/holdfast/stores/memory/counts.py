@@ -6,7 +6,7 @@ from holdfast.model.log import PartRef
 from holdfast.model.message import Message
 from holdfast.model.span import Spans, within
 
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemoryCounts:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.model.brought import Brought, Source
-from holdfast.model.origin import Origin
+from holdfast.model.import_batch import Brought, Source
+from holdfast.model.import_report import Origin
 
 from .calls import MemoryCalls
 from .log import MemoryLog, check
 from .sessions import MemorySessions
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemoryImports:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from holdfast.model.job import Job
 
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemoryJobs:

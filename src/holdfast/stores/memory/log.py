@@ -15,7 +15,7 @@ from holdfast.model.span import OPEN, Spans, within
 from holdfast.model.store import Expect
 
 from .calls import record
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemoryLog:

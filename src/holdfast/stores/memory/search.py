@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from holdfast.core.facets import Calls, Facets, Used, asked, matches
-from holdfast.core.meaning import BEGINNING, KINDS, blended
+from holdfast.core.search.facets import Calls, Facets, Used, asked, matches
+from holdfast.core.search.searchable_text import searchable_body
+from holdfast.core.search.semantic import BEGINNING, KINDS, blended
+from holdfast.core.search.spelling import nearest_words
+from holdfast.core.search.words import Terms, holds, looked_for, share, snippet, words
 from holdfast.core.secrets import mask
-from holdfast.core.spelling import nearest_words
-from holdfast.core.text import searchable_body
-from holdfast.core.words import Terms, holds, looked_for, share, snippet, words
 from holdfast.model.log import Entry, Session, kind_of
 from holdfast.model.message import Message
 from holdfast.model.search import Hit, Query
 from holdfast.ports import Embedder
 
-from .shelf import Shelf
+from .state import Shelf
 
 Findable = tuple[Hit, Facets]
 """A part with all of its text as its snippet, and what it can be told apart by."""

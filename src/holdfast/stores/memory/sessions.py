@@ -10,7 +10,7 @@ from holdfast.model.message import Message
 from holdfast.model.store import Changes, Erased, OfBackups, Page
 
 from .log import moved_on
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemorySessions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .shelf import Shelf
+from .state import Shelf
 
 
 class MemorySnapshots:

@@ -11,8 +11,8 @@ from holdfast.model import wire
 from holdfast.model.reply import QUARTER, By, Call, Spent, Usage
 from holdfast.model.span import OPEN
 from holdfast.stores.sql.database import Database, Row
+from holdfast.stores.sql.keys import MOST_ENTRIES, SEQ_BITS, number_of, place
 from holdfast.stores.sql.lineage import number_of_session, unknown
-from holdfast.stores.sql.places import MOST_ENTRIES, SEQ_BITS, number_of, place
 from holdfast.stores.sql.rows import GARBLED, pack, unpack
 
 _INSERT = (

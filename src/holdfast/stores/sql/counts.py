@@ -5,8 +5,8 @@ from __future__ import annotations
 from holdfast.model.log import PartRef
 from holdfast.model.span import Span, Spans
 from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.keys import part_at, part_place, parts_of, place
 from holdfast.stores.sql.lineage import Lineage, of_session, ranges
-from holdfast.stores.sql.places import part_at, part_place, parts_of, place
 
 
 class SqlCounts:

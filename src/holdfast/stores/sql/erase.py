@@ -8,8 +8,8 @@ from holdfast.failpoints import failpoint
 from holdfast.model.span import Span, Spans, clip
 from holdfast.model.store import Erased, OfBackups
 from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.keys import MOST_ENTRIES, part_place, parts_of, place
 from holdfast.stores.sql.lineage import unknown
-from holdfast.stores.sql.places import MOST_ENTRIES, part_place, parts_of, place
 
 
 def erase(db: Database, id: str, backups: OfBackups = "rewrite") -> Erased:

@@ -8,15 +8,15 @@ import msgspec
 
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.brought import Brought, Source
-from holdfast.model.origin import Origin
+from holdfast.model.import_batch import Brought, Source
+from holdfast.model.import_report import Origin
 from holdfast.ports import Calls, Sessions
+from holdfast.stores.search.pending import Waiting, Words
 from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.laid import Laid
 from holdfast.stores.sql.lineage import number_of_session
 from holdfast.stores.sql.log import SqlLog
+from holdfast.stores.sql.prebuilt import Laid
 from holdfast.stores.sql.rows import GARBLED
-from holdfast.stores.waiting import Waiting, Words
 
 _KEEP = (
     "INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "

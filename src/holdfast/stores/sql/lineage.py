@@ -9,7 +9,7 @@ from msgspec import Struct
 from holdfast.errors import Corrupt, Unknown
 from holdfast.model.span import Spans, clip
 from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.places import MOST_ENTRIES, place
+from holdfast.stores.sql.keys import MOST_ENTRIES, place
 
 
 class Segment(Struct, frozen=True):

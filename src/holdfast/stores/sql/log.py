@@ -16,9 +16,7 @@ from holdfast.model.span import OPEN, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
-from holdfast.stores.sql.laid import Laid, Moves, moves
-from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
-from holdfast.stores.sql.places import (
+from holdfast.stores.sql.keys import (
     MOST_ENTRIES,
     MOST_PARTS,
     ORDINAL_BITS,
@@ -27,6 +25,8 @@ from holdfast.stores.sql.places import (
     place,
     seq_of,
 )
+from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
+from holdfast.stores.sql.prebuilt import Laid, Moves, moves
 
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""

@@ -14,14 +14,7 @@ from holdfast.model import wire
 from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session, kind_of
 from holdfast.model.message import Message, Part
 from holdfast.stores.sql.database import Row
-from holdfast.stores.sql.places import (
-    MOST_ENTRIES,
-    MOST_PARTS,
-    entry_of,
-    part_place,
-    place,
-    seq_of,
-)
+from holdfast.stores.sql.keys import MOST_ENTRIES, MOST_PARTS, entry_of, part_place, place, seq_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd

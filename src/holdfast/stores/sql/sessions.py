@@ -10,11 +10,11 @@ from holdfast.model import wire
 from holdfast.model.log import Session
 from holdfast.model.span import Span, clip
 from holdfast.model.store import Changes, Erased, OfBackups, Page
-from holdfast.stores.sql import awaiting, rows
+from holdfast.stores.sql import orphans, rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.erase import erase
+from holdfast.stores.sql.keys import MOST_SESSIONS, seq_of
 from holdfast.stores.sql.lineage import Lineage, lineage, number_of_session, ranges, unknown
-from holdfast.stores.sql.places import MOST_SESSIONS, seq_of
 
 _COLUMNS = ", ".join(f"s.{column.strip()}" for column in rows.SESSION_COLUMNS.split(","))
 _SELECT = (
@@ -51,14 +51,14 @@ class SqlSessions:
                 raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
             if session.fork and not session.parent:
                 raise Misuse(f"a fork at {session.fork} of no session; name its parent")
-            parent = awaiting.parent(self._db, session)
+            parent = orphans.parent(self._db, session)
             made = _fresh(session) if parent is None else self._forked(session)
             self._db.run(_INSERT, (made.id, parent, *_columns(made)))
             failpoint("session.after_insert")
             number = number_of_session(self._db, made.id)
             if number > MOST_SESSIONS:
                 raise Misuse("this store holds as many sessions as it can; open another store")
-            awaiting.meet(self._db, number, made, belongs=parent is not None)
+            orphans.meet(self._db, number, made, belongs=parent is not None)
         return made
 
     async def find(self, id: str) -> Session | None:
@@ -111,11 +111,11 @@ class SqlSessions:
 
     async def wait(self, id: str, parent: str, fork: int) -> None:
         with self._db.writing():
-            awaiting.wait(self._db, id, parent, fork)
+            orphans.wait(self._db, id, parent, fork)
 
     async def adopt(self, id: str) -> tuple[str, ...]:
         with self._db.writing():
-            return awaiting.adopt(self._db, id)
+            return orphans.adopt(self._db, id)
 
     async def discard(self, id: str) -> bool:
         with self._db.writing():

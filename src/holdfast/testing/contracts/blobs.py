@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Unknown
 from holdfast.ports import Store
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Unknown
 from holdfast.model.log import PartRef
 from holdfast.model.reply import QUARTER, By, Spent, Usage

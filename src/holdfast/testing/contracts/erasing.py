@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse, Unknown
 from holdfast.model.log import PartRef, Pin
 from holdfast.model.search import Query

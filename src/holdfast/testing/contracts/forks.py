@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model.log import Entry, Pin, Summary
 from holdfast.model.span import EVERYTHING, OPEN, Span

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine import doors
-from holdfast.engine.finding import Source
-from holdfast.engine.importing import Importing
-from holdfast.engine.material import Bounds, FileMaterial
-from holdfast.engine.threaded import drive
+from holdfast.engine import client
+from holdfast.engine.bridge import drive
+from holdfast.engine.importing.discovery import Source
+from holdfast.engine.importing.source import Importing
+from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.files import Root
+from holdfast.model.import_report import Imported
 from holdfast.model.message import Record
-from holdfast.model.origin import Imported
-from holdfast.model.told import Begun, Compacted, Kept, Problem, Rewound, Said, Told
+from holdfast.model.transcript_events import Begun, Compacted, Kept, Problem, Rewound, Said, Told
 from holdfast.ports import Importer
 
 NONSENSE = (b"\x00" * 200, b"\xff\xfe\xfd", b"just words\n", b"{}\n", b"[]", b'{"a": 1}\n')
@@ -70,7 +70,7 @@ class ImporterContract:
         with closing(self.material(path)) as material:
             return list(islice(self.importer().read(material), 1_000_000))
 
-    def brought(self, hf: doors.Holdfast, path: Path) -> Imported:
+    def brought(self, hf: client.Holdfast, path: Path) -> Imported:
         material = self.material(path)
         source = Source(self.importer().name, str(material.root.path), material.name)
         return drive(Importing(hf.engine, source, reader=self.importer()).run(again=True))
@@ -135,7 +135,7 @@ class ImporterContract:
             self.told(written)
 
     def test_imported_twice_it_is_there_once_and_can_go_on(self, written: Path) -> None:
-        with doors.open("memory:") as hf:
+        with client.open("memory:") as hf:
             first = self.brought(hf, written)
             assert first.sessions
             again = self.brought(hf, written)

@@ -5,21 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict, Misuse, Unknown
-from holdfast.model.brought import Brought, Source
-from holdfast.model.origin import Origin
+from holdfast.model.import_batch import Brought, Source
+from holdfast.model.import_report import Origin
 from holdfast.model.store import Changes, Expect
 from holdfast.ports import Store
-from holdfast.testing.factories import (
-    HOSTILE,
-    append,
-    call,
-    draft,
-    read_all,
-    session,
-    start,
-)
+from holdfast.testing.factories import HOSTILE, append, call, draft, read_all, session, start
 
 from .base import Contract
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict, Misuse, Unknown
 from holdfast.model import wire
 from holdfast.model.log import Clear, Folded, Pin, Records, Rewind, Summary

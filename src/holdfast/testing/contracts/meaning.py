@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.model.message import ToolResult as Answer
 from holdfast.model.message import assistant, tool
 from holdfast.model.search import Hit, Query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse
 from holdfast.model.log import Pin, Summary
 from holdfast.model.message import (

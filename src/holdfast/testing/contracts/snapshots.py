@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Unknown
 from holdfast.ports import Store
 from holdfast.testing.factories import append, start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Misuse
 from holdfast.model.job import Job
 from holdfast.model.log import Checkpoint, Clear, Context, Pin, Repair, Rewind, Summary, Switch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Barrier, Thread
 
-from holdfast.engine.doors import drive
+from holdfast.engine.client import drive
 from holdfast.errors import Conflict
 from holdfast.model.log import Entry, Pin
 from holdfast.model.message import Text

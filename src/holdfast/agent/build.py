@@ -1,0 +1,61 @@
+"""An agent for a session: its tools, its rules, and what it is told of where it works."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.agent.events import Happening, Onlooker
+from holdfast.agent.loop import Agent
+from holdfast.agent.permissions.remember import remember
+from holdfast.agent.permissions.rules import permissions
+from holdfast.agent.prompt import SYSTEM, surroundings
+from holdfast.agent.tools.repo_map import map_for
+from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.engine.client import BlockingSession
+from holdfast.errors import HoldfastError
+from holdfast.files import project_root
+from holdfast.model.log import Session
+from holdfast.ports import Provider
+
+
+def workplace(session: Session) -> str:
+    """Where a session's work is done: in its directory, or else in this one."""
+    there = session.directory
+    return there if there and os.path.isdir(there) else os.getcwd()
+
+
+def agent(
+    session: BlockingSession, provider: Provider, model: str, allow: Sequence[str], **seen: Any
+) -> Agent:
+    """The agent that works in a session's directory, or in this one where that is not here.
+
+    `seen` says who looks on and who is asked: `onlooker`, `ask` and `hooks` of an Agent.
+    """
+    directory = workplace(session.info)
+    # Rules are for the project that the work is in, whatever an imported session says it is.
+    project = str(project_root(directory))
+    tell: Onlooker = seen.get("onlooker", lambda _: None)
+    if session.info.directory not in ("", directory):
+        words = f"{session.info.directory} is not on this machine; the work goes on in {directory}"
+        tell(Happening(kind="warning", words=words))
+
+    def remembered(rule: str) -> None:
+        try:
+            remember(project, rule)
+        except (HoldfastError, OSError, ValueError) as error:
+            tell(Happening(kind="warning", words=f"not remembered: {error}"))
+
+    made = Agent(
+        session,
+        provider,
+        Toolbox(directory),
+        rules=permissions(project, allow, root=directory),
+        remember=remembered,
+        system=SYSTEM,
+        giving={"model": model, "context": surroundings(directory)},
+        **seen,
+    )
+    made.map = map_for(made)
+    return made

@@ -1,0 +1,1 @@
+"""Permissions: rules, how they match a command line, remembering an approval."""

@@ -1,0 +1,1 @@
+"""Commands about the window: context, compact, undo, pins, policies."""

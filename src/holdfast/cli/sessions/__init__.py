@@ -1,0 +1,1 @@
+"""Commands that list, show, search and manage sessions."""

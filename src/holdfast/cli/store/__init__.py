@@ -1,0 +1,1 @@
+"""Commands about the store: doctor, salvage, the demo."""

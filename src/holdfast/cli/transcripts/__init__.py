@@ -1,0 +1,1 @@
+"""Commands that import, export and hand over transcripts."""

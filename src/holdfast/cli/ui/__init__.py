@@ -1,0 +1,1 @@
+"""What all commands print with: terminal, formats, entries as text."""

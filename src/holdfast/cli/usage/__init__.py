@@ -1,0 +1,1 @@
+"""Commands about usage: cost, stats, count, models, map."""

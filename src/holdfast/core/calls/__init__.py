@@ -1,0 +1,1 @@
+"""Model calls: their price, rate limits, and what a refusal means."""

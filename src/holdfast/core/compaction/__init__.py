@@ -1,0 +1,1 @@
+"""Compaction: the ladder and the planner of each of its steps."""

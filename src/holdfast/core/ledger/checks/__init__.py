@@ -1,0 +1,1 @@
+"""Checks of a summary against the ledger: claims, mentions, objections, retention."""

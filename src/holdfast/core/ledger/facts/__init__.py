@@ -1,0 +1,1 @@
+"""Facts of the ledger: what tool calls did to files, commands, todos."""

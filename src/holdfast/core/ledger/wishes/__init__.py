@@ -1,0 +1,1 @@
+"""Constraints and corrections recognised in what a user says, by rules."""

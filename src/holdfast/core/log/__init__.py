@@ -1,0 +1,1 @@
+"""Logs: folding markers, legal boundaries, what a marker or message may say."""

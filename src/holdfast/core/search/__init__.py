@@ -1,0 +1,1 @@
+"""Search: words, facets and searchable text; nearest names."""

@@ -1,0 +1,235 @@
+"""Words as search knows them, and the piece of a text that shows them.
+
+Rule 1: a word is a run of letters, digits and `_`, in any case and without its accents.
+Rule 2: what is a character by itself (scripts.py) is a word by itself, whatever stands beside it.
+Rule 3: what is typed without a blank between is one term: its words must stand in a row.
+Rule 4: a snippet shows the place where most terms stand close together.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from holdfast.errors import Misuse
+from holdfast.model.search import Query
+
+LETTERS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"  # Hangul
+    "\u3005-\u3007\u3040-\u312f\u31a0-\u31bf\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"  # kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Han
+)
+"""Where these scripts are, as a class of characters is written in a pattern."""
+
+PICTURES = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001faff"
+"""Where emoji are, likewise."""
+
+_LETTER = re.compile(f"[{LETTERS}]")
+_RUN = re.compile(f"[{LETTERS}]+")
+_PICTURE = re.compile(f"[{PICTURES}]")
+_ALONE = re.compile(f"[{LETTERS}{PICTURES}]")
+
+_ASCII = bytes(range(128))
+
+_PRIVATE = 0xF0000
+"""An index takes letters for words, and no pictures; what it is given instead begins here."""
+
+
+def is_alone(character: str) -> bool:
+    """Whether a character is a word by itself."""
+    return bool(_ALONE.match(character))
+
+
+def composed(text: str) -> str:
+    """The text with every character in one piece."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def apart(text: str) -> str:
+    """The text as an index of words takes it: what is a word by itself between blanks."""
+    text = composed(text)
+    if text.isascii():
+        return text
+    foreign = text.encode("utf-8", "replace").translate(None, _ASCII).decode()
+    if _LETTER.search(foreign):
+        text = _RUN.sub(_spread, text)
+    return _PICTURE.sub(_letter, text) if _PICTURE.search(foreign) else text
+
+
+def _spread(run: re.Match[str]) -> str:
+    return f" {' '.join(run[0])} "
+
+
+def _letter(picture: re.Match[str]) -> str:
+    """A letter of nobody's, in the place of a picture."""
+    return f" {chr(_PRIVATE + ord(picture[0]) % 0x10000)} "
+
+
+WIDTH = 160
+"""Characters of a snippet; more where what was found is longer."""
+
+AROUND = 20
+"""Characters on each side of what was found, at least."""
+
+MOST_PLACES = 256
+"""So many places of a text are looked at for the best one."""
+
+MOST_FOLDED = 200_000
+"""Characters of a text that are folded where none of the words stands in it as it was typed."""
+
+SHORTEST = 3
+"""Letters that a word has to have before it stands for all that begin so."""
+
+MOST_TERMS = 256
+"""So many different terms can be looked for at once."""
+
+_WORD = re.compile(rf"(?=\w)[{LETTERS}]|[{PICTURES}]|[^\W{LETTERS}]+")
+_ON = rf"[^\W{LETTERS}]*"
+_NOT_BEHIND, _NOT_BEFORE = rf"(?<![^\W{LETTERS}])", rf"(?![^\W{LETTERS}])"
+_BETWEEN = rf"[^\w{PICTURES}]"
+
+Marks = tuple[tuple[int, int], ...]
+
+
+class Terms(Struct, frozen=True):
+    """What is looked for: each term a run of folded words."""
+
+    runs: tuple[tuple[str, ...], ...]
+    prefix: bool = False
+    """The last word may go on."""
+
+
+def fold(text: str) -> str:
+    """The text in lower case and without accents; every character stays one character."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_folded, text))
+
+
+@lru_cache(4096)
+def _folded(character: str) -> str:
+    base, *accents = unicodedata.normalize("NFD", character)
+    whole = accents and (is_alone(base) or not all(map(unicodedata.combining, accents)))
+    lowered = (character if whole else base).lower()
+    return lowered if len(lowered) == 1 else character
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text, in order."""
+    folded = fold(composed(text))
+    if not folded.isascii():
+        folded = "".join(each for each in folded if not unicodedata.combining(each))
+    return _WORD.findall(folded)
+
+
+def terms(typed: str) -> Terms:
+    """What somebody looks for; no runs where there is no word in it."""
+    return Terms(tuple(run for run in chunks(typed) if run))
+
+
+def chunks(typed: str) -> dict[tuple[str, ...], str]:
+    """What is typed without a blank between, by its words; what is repeated stands where it last
+    was.
+    """
+    backwards = {tuple(words(chunk)): chunk for chunk in reversed(typed.split())}
+    return dict(reversed(backwards.items()))
+
+
+def looked_for(query: Query) -> Terms:
+    """What a query looks for; Misuse where there is no word in it, or too many are."""
+    found = terms(query.words)
+    if not found.runs:
+        raise Misuse("nothing to search for; give at least one word: letters, digits, _ or emoji")
+    if len(found.runs) > MOST_TERMS:
+        raise Misuse(f"too many words: {len(found.runs):,}; search for {MOST_TERMS} at most")
+    return Terms(found.runs, query.prefix and len(found.runs[-1][-1]) >= SHORTEST)
+
+
+def holds(text: Sequence[str], wanted: Terms) -> bool:
+    """Whether every term stands among the words of a text."""
+    last = len(wanted.runs) - 1
+    return all(
+        stands(text, run, open=wanted.prefix and number == last)
+        for number, run in enumerate(wanted.runs)
+    )
+
+
+def share(text: Sequence[str], wanted: Terms) -> float:
+    """How many of the terms stand among the words of a text: 1 for all, 0 for none."""
+    found = [run for run in wanted.runs if holds(text, Terms((run,)))]
+    return len(found) / len(wanted.runs)
+
+
+def stands(text: Sequence[str], run: tuple[str, ...], *, open: bool = False) -> bool:
+    """Whether these words stand in a row; where `open`, the last of them may go on."""
+    *whole, end = run
+    for at in range(len(text) - len(whole)):
+        found = text[at + len(whole)]
+        if (found.startswith(end) if open else found == end) and list(
+            text[at : at + len(whole)]
+        ) == whole:
+            return True
+    return False
+
+
+def snippet(text: str, wanted: Terms) -> tuple[str, Marks]:
+    """The best piece of a text on one line, and where in it the words stand."""
+    first, last = _best(text, wanted)
+    side = max((WIDTH - last + first) // 2, AROUND)
+    first = max(0, min(first - side, len(text) - WIDTH))
+    last = min(len(text), max(last + AROUND, first + WIDTH))
+    cut = " ".join(text[first:last].split())
+    shown = f"{'…' if first else ''}{cut}{'…' if last < len(text) else ''}"
+    return shown, tuple(found.span() for found in _pattern(wanted).finditer(fold(shown)))
+
+
+def _best(text: str, wanted: Terms) -> tuple[int, int]:
+    """The stretch, no longer than a snippet, with most of the terms in it."""
+    places = _places(text, wanted)
+    best, most = (0, 0), 0
+    for number, (start, end, _) in enumerate(places):
+        seen: set[int] = set()
+        for _, further, term in places[number:]:
+            if further > start + WIDTH - 2 * AROUND:
+                break
+            seen.add(term)
+            end = further
+        if len(seen) > most:
+            best, most = (start, end), len(seen)
+    return best
+
+
+def _places(text: str, wanted: Terms) -> list[tuple[int, int, int]]:
+    """Where terms stand, from the beginning on: from, to, and which."""
+    places: list[tuple[int, int, int]] = []
+    pattern = _pattern(wanted)
+    for folded in (text.lower(), fold(text[:MOST_FOLDED])):
+        for found in pattern.finditer(folded):
+            places.append((found.start(), found.end(), found.lastindex or 0))
+            if len(places) == MOST_PLACES:
+                return places
+        if places:
+            break
+    return places
+
+
+@lru_cache(64)
+def _pattern(wanted: Terms) -> re.Pattern[str]:
+    """Finds any of the terms in a folded text; the number of its group says which."""
+    *runs, last = [_row(run) for run in wanted.runs] or [r"(?!)"]
+    if wanted.prefix:
+        last = last.removesuffix(_NOT_BEFORE) + _ON
+    return re.compile("|".join(f"({row})" for row in (*runs, last)))
+
+
+def _row(run: tuple[str, ...]) -> str:
+    """Finds words in a row; only what is a word by itself may have others close to it."""
+    return f"{_BETWEEN}{{0,16}}".join(
+        re.escape(word) if is_alone(word) else f"{_NOT_BEHIND}{re.escape(word)}{_NOT_BEFORE}"
+        for word in run
+    )

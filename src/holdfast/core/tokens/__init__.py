@@ -1,0 +1,1 @@
+"""Tokens: estimates, their calibration, and the formulas for media."""

@@ -1,0 +1,1 @@
+"""Windows: assembling, budgeting, truncating and repairing what is sent, and explaining it."""

@@ -1,0 +1,1 @@
+"""Model calls: sending, streaming, recording, asking on the side."""

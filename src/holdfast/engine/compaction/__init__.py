@@ -1,0 +1,1 @@
+"""Compaction: climbing the ladder, writing summaries, shedding, leases."""

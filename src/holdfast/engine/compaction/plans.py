@@ -1,0 +1,204 @@
+"""A compaction as a transaction: planned and shown, edited, applied, undone, done again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from holdfast.core.compaction.acceptance import CHECKED
+from holdfast.core.ledger.checks.objections import objections
+from holdfast.core.ledger.checks.retention import retention
+from holdfast.core.log.fold import in_force, undone
+from holdfast.core.log.marker_rules import REVERSIBLE
+from holdfast.core.log.transcript_text import told
+from holdfast.core.log.validate import typed
+from holdfast.core.tokens.estimate import estimate
+from holdfast.engine import loading
+from holdfast.engine.compaction.focus import written_down
+from holdfast.engine.compaction.ladder import Climb
+from holdfast.engine.compaction.sizes import sized_by_hand
+from holdfast.engine.inspect.ledger import unpacked
+from holdfast.engine.inspect.lookup import seq_of
+from holdfast.engine.usage.telemetry import compacted
+from holdfast.errors import Conflict, Misuse
+from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
+from holdfast.model.plan import Plan
+from holdfast.model.policy import Policy
+from holdfast.model.span import Span, remaining, union, without
+from holdfast.model.view import View
+from holdfast.ports import Log
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import OpenSession
+    from holdfast.engine.turns import Asking
+
+
+async def plan(
+    session: OpenSession,
+    *,
+    focus: str = "",
+    since: str | int = "",
+    upto: str | int = "",
+    **given: Unpack[Asking],
+) -> Plan:
+    """What a compaction would do now, its summary written; nothing is changed.
+
+    What the project's instruction file says under `# Compact instructions` is added to the focus.
+    """
+    first = await seq_of(session, since) if since != "" else 0
+    last = await seq_of(session, upto) if upto != "" else 0
+    preparation = await session.turns.preparation(**given)
+    counting = await preparation.counting(write=False, planning=True)
+    view = await session.view()
+    climb = Climb(preparation.scene, counting, write=True)
+    written = written_down(session.info.directory).text
+    whole = "\n\n".join(filter(None, (focus, written)))
+    found, made = await climb.planned(view, focus=whole, since=first, upto=last, noted=not focus)
+    if found is None:
+        raise Misuse(_nothing(preparation.scene.policy, first, last))
+    if made is None:
+        raise Misuse(_unwritten(found))
+    against = made.objections  # what was held against summaries that were not accepted
+    made = await reviewed(session.store.log, view, made)
+    made.objections = against
+    return made
+
+
+def _unwritten(found: Plan) -> str:
+    """Why there is no summary though there is something to compact."""
+    if found.veto:
+        do = "have it allow this, or take it out"
+        return f"nothing was compacted: {found.veto} was against it; {do}"
+    if not found.objections:
+        return (
+            "nothing was compacted: without a model no summary could be made of what would leave; "
+            "have a model write one, as `holdfast compact --ask` does"
+        )
+    why = "; ".join(dict.fromkeys(f"{one.rule}: {one.why}" for one in found.objections[:4]))
+    return f"nothing was compacted, since no summary was accepted ({why}); try again, or no model"
+
+
+def _nothing(policy: Policy, first: int, last: int) -> str:
+    if policy.summarise is None and policy.compact is None:
+        return (
+            f"there is nothing to compact by the policy {policy.name}, which makes no summaries; "
+            "name another, `holdfast policy list` has them"
+        )
+    where = " between the entries that were named" if first or last else ""
+    return (
+        f"there is nothing to compact{where}: what is visible is too little, or has to stay as it "
+        "is; `holdfast context` shows what fills the window"
+    )
+
+
+def taken(made: Plan) -> int:
+    """What the summary of a plan takes with all that is laid beside it, by estimate."""
+    return made.frame + sum(map(estimate, (made.summary, made.ledger, made.expand)))
+
+
+async def reviewed(log: Log, view: View, made: Plan) -> Plan:
+    """The plan with its summary held against the ledger, and against all that was said, anew."""
+    if not made.facts:
+        return made
+    known, covered = unpacked(made.facts), await _covered(log, view, made)
+    visible = remaining(view.spans, made.covers, made.kept)
+    text = "\n\n".join(filter(None, (made.summary, made.ledger, made.expand)))
+    made.report = retention(known, text, visible=visible, covered=covered)
+    made.objections = tuple(objections(known, made.summary, covered, visible))
+    return made
+
+
+async def _covered(log: Log, view: View, made: Plan) -> str:
+    """What a summary stands for, as text, the summaries it carries on included."""
+    texts, held = list[str](), 0
+    spans = union(made.covers, tuple(Span(seq, seq) for seq in made.merges))
+    async for page in loading.pages(log, view.session.id, spans):
+        texts += [_text(entry, made) for entry in page]
+        held += sum(map(len, texts[-len(page) :]))
+        if held > CHECKED:
+            break
+    return "\n".join(texts)[-CHECKED:]
+
+
+def _text(entry: Entry, made: Plan) -> str:
+    if isinstance(entry.body, Summary):
+        return entry.body.text + entry.body.ledger if entry.seq in made.merges else ""
+    return told(entry)
+
+
+async def apply(session: OpenSession, made: Plan) -> Entry:
+    """Carry a plan out; Conflict where a marker came since, and nothing is changed then."""
+    typed(made, Plan)
+    if made.session and made.session != session.id:
+        raise Misuse(
+            f"the plan was made for the session {made.session}, not for {session.id}; make one here"
+        )
+    if not made.clears and not (made.summary or "").strip():
+        raise Misuse("the plan has no summary; write one, or make the plan again")
+    if not made.clears and taken(made) >= made.before - made.stays:
+        raise Misuse(
+            f"the summary takes {taken(made):,} tokens, and what it stands for only "
+            f"{made.before - made.stays:,}; shorten it"
+        )
+    after = made.stays + taken(made) if not made.clears else 0
+    started = session.now()
+    marker = await sized_by_hand(session, await session.view(), made.marker(after))
+    try:
+        entry = await session.append(marker, epoch=made.epoch)
+    except Conflict as stale:
+        stale.args = (
+            f"the plan no longer holds: entry {stale.found} changed the window of {session.id} "
+            "since it was made, so nothing was done; do it again",
+        )
+        raise
+    session.watch.tell(compacted(session, marker, started))
+    await session.upkeep.applied(entry)
+    return entry
+
+
+async def undo(session: OpenSession, marker: str | int = "") -> Entry:
+    """Put a compaction out of force, the newest where none is named; all it hid comes back."""
+    known = in_force(await loading.every_marker(session.store.log, session.id))
+    standing = [e for e in known if isinstance(e.body, (Summary, Clear))]
+    if marker == "":
+        if not standing:
+            raise Misuse("there is no compaction to undo; `holdfast compact` makes one")
+        return await session.append(Undo(marker=standing[-1].seq))
+    seq = await seq_of(session, marker)
+    reversible = [e.seq for e in known if isinstance(e.body, REVERSIBLE)]
+    if seq not in reversible:
+        raise Misuse(f"entry {seq} is no compaction in force; {_named('in force', reversible)}")
+    return await session.append(Undo(marker=seq))
+
+
+async def redo(session: OpenSession, marker: str | int = "") -> Entry:
+    """Put a compaction that was undone in force again, the last one undone where none is named."""
+    known = await loading.every_marker(session.store.log, session.id)
+    found = [entry.seq for entry in undone(known)]
+    if marker == "":
+        if not found:
+            raise Misuse(
+                "there is nothing that was undone, so nothing to do again; `holdfast undo` undoes"
+            )
+        return await _redone(session, known, found[-1])
+    seq = await seq_of(session, marker)
+    if seq not in found:
+        raise Misuse(f"entry {seq} was not undone; {_named('undone', found)}")
+    return await _redone(session, known, seq)
+
+
+async def _redone(session: OpenSession, known: tuple[Entry, ...], seq: int) -> Entry:
+    """Put a marker in force again, unless another summary stands for the same stretch by now."""
+    body = next(entry.body for entry in known if entry.seq == seq)
+    later = [e for e in in_force(known) if e.seq > seq and isinstance(e.body, Summary)]
+    if isinstance(body, Summary):
+        for entry in later:
+            assert isinstance(entry.body, Summary)
+            if without(body.covers, entry.body.covers) != body.covers:
+                raise Misuse(
+                    f"entry {entry.seq} covers some of the same by now; undo it first, then redo"
+                )
+    return await session.append(Redo(marker=seq))
+
+
+def _named(what: str, seqs: list[int]) -> str:
+    return f"{what} {'is' if len(seqs) == 1 else 'are'} {', '.join(map(str, seqs)) or 'none'}"

@@ -1,0 +1,1 @@
+"""Exporting and handing sessions over, with a statement of fidelity."""

@@ -1,0 +1,1 @@
+"""Importing transcripts: discovery, matching with what is stored, committing."""

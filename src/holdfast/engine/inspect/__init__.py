@@ -1,0 +1,1 @@
+"""Inspection: explain, recall, the ledger, and finding entries by name."""

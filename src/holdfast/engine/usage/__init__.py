@@ -1,0 +1,1 @@
+"""Usage: costs, caps, statistics, status line, telemetry."""

@@ -1,0 +1,1 @@
+"""Windows: preparing a turn from the log to a window that fits."""

@@ -1,0 +1,343 @@
+"""What surrounds the conversation: given by the caller, asked of sources, remembered as a snapshot.
+
+Sections that do not change from call to call are shown as the snapshot in force has them. When one
+of them changes, or appears once the conversation has begun, what is new is told once by a message
+at the tail, and a new snapshot is appended; from the next compaction on the section itself shows it
+(law 8).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.core.log.validate import typed
+from holdfast.core.repo_map import difference, is_outline
+from holdfast.core.tokens.count import weigh_tools
+from holdfast.core.tokens.estimate import estimate, recurring
+from holdfast.core.window.assemble import Surroundings
+from holdfast.core.window.budget import budget as allot
+from holdfast.core.window.scaffold import environment, wrap
+from holdfast.errors import Misuse
+from holdfast.model.log import Body, Context, Entry, Folded, Switch
+from holdfast.model.message import Message, Text
+from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
+from holdfast.model.span import Span, clip
+from holdfast.model.view import View
+from holdfast.model.window import Budget, SectionName, Tool
+from holdfast.ports import Log, Source
+
+SNAPSHOT: tuple[SectionName, ...] = (
+    "instructions",
+    "memory",
+    "repo_map",
+    "read_only_files",
+    "context",
+)
+"""The sections that a snapshot holds."""
+
+SOURCED: tuple[SectionName, ...] = (*SNAPSHOT, "chat_files", "reminder")
+"""The sections that sources may fill."""
+
+PAGE = 256
+"""How many heads are read at once, newest first."""
+
+_KEY = re.compile(r"[A-Za-z_][\w.-]*")
+
+
+class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a caller gives for one window; kept with the call, so that it can be rebuilt."""
+
+    system: str = ""
+    tools: tuple[Tool, ...] = ()
+    examples: tuple[Message, ...] = ()
+    sections: dict[str, str] = {}
+    chat_files: str = ""
+    reminder: str = ""
+    model: str = ""
+    policy: str = ""
+    options: dict[str, Any] = {}
+    max_tokens: int = 0
+    """How long the reply may be; 0: as the policy says."""
+    deferred: tuple[Tool, ...] = ()
+    """Tools that are not sent: a model finds them with tool_search."""
+    deferred_names: str = ""
+    """What it is told of them."""
+
+
+def read_tools(tools: Sequence[Tool | Mapping[str, Any]]) -> tuple[Tool, ...]:
+    """Tools in our own words, from ours or from any of the wire formats'."""
+    return tuple(map(_sound, tools))
+
+
+def _sound(tool: Tool | Mapping[str, Any]) -> Tool:
+    """One tool; Misuse where what it says cannot be written into a request."""
+    told = typed(tool if isinstance(tool, Tool) else _tool(dict(tool)), Tool)
+    if not told.name:
+        raise Misuse(f"a tool has no name: {told.description!r:.60}; give it one")
+    return told
+
+
+def _tool(told: dict[str, Any]) -> Tool:
+    inner = told.get("function", told)
+    schema = next(
+        (inner[key] for key in ("input_schema", "parameters", "schema") if key in inner), None
+    )
+    if schema is None and "type" in told and told["type"] not in ("function", "custom"):
+        return Tool(name=str(told.get("name", told["type"])), native=told, kind=str(told["type"]))
+    return Tool(
+        name=str(inner.get("name", "")),
+        description=str(inner.get("description", "")),
+        schema=schema or {"type": "object", "properties": {}},
+        kind="custom" if told.get("type") == "custom" and schema is None else "function",
+    )
+
+
+async def consult(sources: Sequence[Source], budget: Budget) -> dict[str, str]:
+    """The text of each source, asked once, each within its allowance."""
+    for source in sources:
+        _check(source)
+    texts: dict[str, str] = {}
+    for source in sources:
+        allowance = int(getattr(budget, source.section, 0) or budget.room // 8)
+        text = fitting(await _asked(source, allowance), allowance, source.section)
+        texts[source.section] = _joined(texts.get(source.section, ""), text)
+    return texts
+
+
+def _check(source: Source) -> None:
+    if source.section not in SOURCED:
+        raise Misuse(
+            f"the source {_name(source)!r} has text for {source.section!r}, which no source may "
+            f"fill; name one of {', '.join(SOURCED)}"
+        )
+
+
+async def _asked(source: Source, allowance: int) -> str:
+    try:
+        text = cast("object", await source.text(allowance))
+    except Exception as error:
+        raise Misuse(
+            f"the source {_name(source)!r} failed ({type(error).__name__}: {error}); "
+            "mend it, or leave it out"
+        ) from error
+    if not isinstance(text, str):
+        raise Misuse(
+            f"the source {_name(source)!r} gave {type(text).__name__}, not text; "
+            "give an empty text where there is nothing to say"
+        )
+    return text
+
+
+def _name(source: Source) -> str:
+    return str(getattr(source, "name", "") or type(source).__name__)
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def fitting(text: str, allowance: int, section: str) -> str:
+    """A text within its allowance, cut at the end of a line; what was left out is stated."""
+    whole = estimate(text)
+    if whole <= allowance:
+        return text
+    lines = text.splitlines(keepends=True)
+
+    def shortened(many: int) -> str:
+        kept = "".join(lines[:many]).rstrip("\n")
+        note = f"[… {whole - estimate(kept):,} more tokens of {section} left out]"
+        return "\n".join(filter(None, (kept, note)))
+
+    many = bisect_right(range(1, len(lines)), allowance, key=lambda n: estimate(shortened(n)))
+    while many and estimate(shortened(many)) > allowance:
+        many -= 1
+    return shortened(many)
+
+
+async def snapshot(log: Log, session: str, seq: int) -> dict[str, str] | None:
+    """The sections of a Context marker; None where there is no such marker."""
+    found = await log.read(session, (Span(seq, seq),)) if seq else ()
+    body = found[0].body if found else None
+    return body.sections if isinstance(body, Context) else None
+
+
+async def begun(log: Log, view: View) -> bool:
+    """Whether a model has answered in what a view shows, so that its beginning was sent."""
+    if view.folded.summaries:
+        return True
+    left = view.spans
+    while left and (heads := await log.heads(view.session.id, left, limit=PAGE)):
+        if any(head.role == "assistant" for head in heads):
+            return True
+        left = clip(left, 1, heads[0].seq - 1)
+    return False
+
+
+def news(
+    before: Mapping[str, str] | None, now: Mapping[str, str], *, begun: bool = False
+) -> tuple[Body, ...]:
+    """What to append because the surroundings differ from the newest snapshot.
+
+    The first snapshot is silent: its sections show it. Not so once the conversation has begun: then
+    an empty one comes first, so that what was sent already stays a prefix.
+    """
+    if before is not None:
+        return _told(before, now)
+    if not now:
+        return ()
+    if begun:
+        return (Context(sections={}), *_told({}, now))
+    return (Context(sections=dict(now)),)
+
+
+async def led_by(log: Log, view: View) -> str:
+    """The model that a conversation was last prepared for; empty where nobody has said."""
+    found = await _switch(log, view)
+    return found.model if found else view.session.model
+
+
+async def in_use(log: Log, view: View) -> str:
+    """The model that goes on with a conversation: who was asked for, else who has led it."""
+    found = await _switch(log, view)
+    return found.wanted or found.model if found else view.session.model
+
+
+async def wanted(log: Log, view: View, model: str) -> tuple[Body, ...]:
+    """What to append because another model is asked for, which nothing is prepared for yet."""
+    if not view.last or model.lower() == (await in_use(log, view)).lower():
+        return ()
+    return (Switch(model=await led_by(log, view), wanted=model),)
+
+
+async def _switch(log: Log, view: View) -> Switch | None:
+    """The newest change of the model."""
+    before, limit = view.folded.switch + 1, 1
+    while before > 1 and (page := await log.markers(view.session.id, before=before, limit=limit)):
+        for entry in reversed(page):
+            if isinstance(entry.body, Switch) and (entry.body.model or entry.body.wanted):
+                return entry.body
+        before, limit = page[0].seq, limit * 2  # it was a change of policy only
+    return None
+
+
+async def switched(log: Log, view: View, model: str) -> tuple[Body, ...]:
+    """What to append because another model goes on: the marker, and what it is told, once.
+
+    Where no model has answered yet there is nothing to tell it.
+    """
+    before = await led_by(log, view)
+    if not model or model.lower() == before.lower():
+        return ()
+    told = wrap("model_switch", SWITCHED.format(before=before, now=model))
+    begins = not before or not await begun(log, view)
+    said = () if begins else (Message("developer", (Text(told, "model_switch"),)),)
+    return (*said, Switch(model=model))
+
+
+SWITCHED = (
+    "So far {before} has led this conversation; from here on it is you, {now}. What it said and "
+    "did stands above. Go on from there."
+)
+
+
+def _told(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Body, ...]:
+    told: list[Text] = []
+    for name, text in now.items():
+        if before.get(name) != text:
+            told += _changed(name, before.get(name, ""), text)
+    gone = [name for name in before if name not in now]
+    told += [_reminder(f"The section {name!r} no longer applies.") for name in gone]
+    return (Message("user", tuple(told)), Context(sections=dict(now))) if told else ()
+
+
+def _changed(name: str, old: str, new: str) -> list[Text]:
+    if name == "context" and _is_values(old) and _is_values(new):
+        return _changed_values(values(old), values(new))
+    if name == "repo_map" and is_outline(old) and is_outline(new):
+        told = difference(old, new)
+        return [_reminder(f"In the outline of the repository this is new:\n{told}")]
+    what = "has changed. It now reads" if old else "is new. It reads"
+    return [_reminder(f"The section {name!r} {what}:\n{new}")]
+
+
+def _changed_values(old: Mapping[str, str], new: Mapping[str, str]) -> list[Text]:
+    told: list[Text] = []
+    if changed := {key: value for key, value in new.items() if old.get(key) != value}:
+        told.append(Text(environment(changed), "environment_context"))
+    if gone := [key for key in old if key not in new]:
+        told.append(_reminder(f"Of the context, these no longer apply: {', '.join(gone)}."))
+    return told
+
+
+def _reminder(text: str) -> Text:
+    return Text(wrap("system-reminder", text), "system-reminder")
+
+
+def _is_values(text: str) -> bool:
+    """Whether a context section is nothing but values, so that a difference can be told by key."""
+    pairs = [line.partition(": ") for line in text.splitlines() if line]
+    keys = [key for key, mark, _ in pairs if mark and _KEY.fullmatch(key)]
+    return len(set(keys)) == len(pairs)
+
+
+def values(text: str) -> dict[str, str]:
+    """The values of a context section: one `key: value` a line."""
+    pairs = (line.partition(": ") for line in text.splitlines())
+    return {key: value for key, mark, value in pairs if mark}
+
+
+def written(context: Mapping[str, str]) -> str:
+    """A context section: one `key: value` a line, in the order given."""
+    return "\n".join(f"{key}: {str(value).replace(chr(10), ' ')}" for key, value in context.items())
+
+
+def surroundings(given: Given, base: Mapping[str, str], pins: Sequence[Any]) -> Surroundings:
+    """What the window is assembled with."""
+    return Surroundings(
+        system=given.system,
+        examples=given.examples,
+        sections=dict(base),
+        pins=tuple(pins),
+        chat_files=given.chat_files,
+        reminder=given.reminder,
+        deferred=given.deferred_names,
+        tools=given.tools,
+        tools_tokens=weigh_tools(given.tools),
+    )
+
+
+async def pinned(log: Log, session: str, folded: Folded) -> list[tuple[Any, Entry | None]]:
+    """The pins in force, with the entries they name."""
+    found: list[tuple[Any, Entry | None]] = []
+    for pin in folded.pins:
+        entries = await log.read(session, (Span(pin.seq, pin.seq),), bare=True) if pin.seq else ()
+        found.append((pin, entries[0] if entries else None))
+    return found
+
+
+async def completed(
+    given: Given,
+    told: Mapping[str, str],
+    sources: Sequence[Source],
+    profile: Profile,
+    policy: Policy,
+) -> Given:
+    """What was given, with the sections that were told and those the sources have to say."""
+    system = recurring(given.system) + weigh_tools(given.tools)
+    texts = await consult(
+        sources, allot(profile, policy.budget, system, files=bool(given.chat_files))
+    )
+    merged = {name: _joined(told.get(name, ""), texts.get(name, "")) for name in SNAPSHOT}
+    return replace(
+        given,
+        sections={name: text for name, text in merged.items() if text},
+        chat_files=_joined(given.chat_files, texts.get("chat_files", "")),
+        reminder=_joined(given.reminder, texts.get("reminder", "")),
+    )

@@ -1,0 +1,1 @@
+"""The health of a store: checks, repair, backups, salvage."""

@@ -1,0 +1,1 @@
+"""The search index: words, tags and vectors over SQLite's FTS5."""
