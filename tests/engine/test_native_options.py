@@ -121,6 +121,15 @@ WRONG: list[dict[str, Any]] = [
     {"tool_choice": 7},
     {"tool_choice": ["read"]},
     {"tool_choice": "wat"},
+    {"tool_choice": {"type": "auto", "disable_parallel_tool_use": "yes"}},
+    {"tool_choice": {"function_calling_config": {"mode": "ANY", "allowed_function_names": "read"}}},
+    {"stream": "yes"},
+    {"parallel_tools": "no"},
+    {"cache_ttl": "2h"},
+    {"server_edits": [{"type": "compact_20260112"}]},
+    {"extra": 5},
+    {"config": 5},
+    {"extra": {"config": None}},
 ]
 
 

@@ -39,7 +39,34 @@ GEMINI_MODES: Final = frozenset({"auto", "any", "none", "validated"})
 LENGTHS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
 """What the longest reply is called, in our words and in those of the providers."""
 
+FIELDS: Final[dict[str, tuple[type, str]]] = {
+    "stream": (bool, "True or False"),
+    "cache": (bool, "True or False"),
+    "parallel_tools": (bool, "True or False"),
+    "cache_ttl": (str, "'5m' or '1h'"),
+    "cache_key": (str, "text"),
+    "server_edits": (dict, "a dict, as the provider writes it"),
+    "extra": (dict, "a dict of further fields"),
+    "config": (dict, "a dict of further fields, not an object of the provider's SDK"),
+}
+"""The options that are of one type, and what is said of another; None is left out like nothing."""
+
+TTLS: Final = ("", "5m", "1h")
+"""How long a cache may live."""
+
 Native = dict[str, Any]
+
+
+def typed_options(told: Native) -> Native:
+    """The options of a request, each of its own type; refused in words where one is not."""
+    known = {name: told[name] for name in FIELDS if told.get(name) is not None}
+    extra = _object(known.get("extra"))
+    inside = [("extra.config", extra["config"])] if "config" in extra else []
+    for name, value in (*known.items(), *inside):
+        kind, words = FIELDS[name.removeprefix("extra.")]
+        if not isinstance(value, kind) or (name == "cache_ttl" and value not in TTLS):
+            raise Misuse(f"{name}={value!r} is not taken; give {words}")
+    return {name: value for name, value in told.items() if name not in FIELDS or name in known}
 
 
 def with_length(told: Native) -> Native:
@@ -126,7 +153,9 @@ def _choice(told: object, format: str, tools: Collection[str]) -> tuple[str | Na
     if isinstance(told, str):
         return _word(told, tools), None
     native = _object(told)
-    parallel = False if native.get("disable_parallel_tool_use") is True else None
+    if type(native.get("disable_parallel_tool_use", False)) is not bool:
+        raise _no_choice(told, tools)
+    parallel = False if native.get("disable_parallel_tool_use") else None
     if (word := _named(native, tools)) is not None:
         return _word(word, tools), parallel
     if _is_own(native, format):
@@ -159,12 +188,18 @@ def _named(native: Native, tools: Collection[str]) -> str | None:
 
 
 def _mode(mode: Native) -> str | None:
-    word = str(mode.get("mode", "")).lower()
-    allowed: object = mode.get("allowed_function_names", mode.get("allowedFunctionNames")) or []
-    names = cast(list[Any], allowed) if isinstance(allowed, list) else [allowed, allowed]
-    if len(names) > 1:
+    word, names = str(mode.get("mode", "")).lower(), _allowed(mode)
+    if names is None or len(names) > 1:
         return None
-    return str(names[0]) if names and word == "any" else CHOICES.get(word)
+    return names[0] if names and word == "any" else CHOICES.get(word)
+
+
+def _allowed(mode: Native) -> list[str] | None:
+    """The tools that Gemini may call; None where that is no list of names."""
+    told: object = mode.get("allowed_function_names", mode.get("allowedFunctionNames")) or []
+    names = cast(list[object], told) if isinstance(told, list) else [None]
+    found = [name for name in names if isinstance(name, str)]
+    return found if len(found) == len(names) else None
 
 
 def _is_own(native: Native, format: str) -> bool:
@@ -173,7 +208,8 @@ def _is_own(native: Native, format: str) -> bool:
         kind = native.get("type")
         return isinstance(kind, str) and kind in HOSTED - {"function", "custom"}
     wanted = _object(native.get("function_calling_config", native.get("functionCallingConfig")))
-    return format == "gemini" and str(wanted.get("mode", "")).lower() in GEMINI_MODES
+    mode = str(wanted.get("mode", "")).lower()
+    return format == "gemini" and mode in GEMINI_MODES and _allowed(wanted) is not None
 
 
 def _no_choice(told: object, tools: Collection[str]) -> Misuse:

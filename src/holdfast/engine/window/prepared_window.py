@@ -8,7 +8,7 @@ from typing import Any, Unpack, overload
 
 from msgspec.structs import replace
 
-from holdfast.codecs.native import normalised, thinks, with_length
+from holdfast.codecs.native import normalised, thinks, typed_options, with_length
 from holdfast.core.compaction.provider_edits import edits
 from holdfast.core.window.explain import by_section
 from holdfast.core.window.repair import Fix
@@ -129,7 +129,7 @@ class PreparedWindow:
 
     def _chosen(self, told: dict[str, Any], format: str = "") -> Options:
         """Our own options by name; whatever else is told goes into the request as it is."""
-        told = with_length(told)
+        told = with_length(typed_options(told))
         known = {name: value for name, value in told.items() if name in Options.__struct_fields__}
         other = {name: value for name, value in told.items() if name not in known}
         extra = {**self._options.extra, **known.pop("extra", {}), **other}
