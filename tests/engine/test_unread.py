@@ -11,6 +11,7 @@ from holdfast.core.compaction.clear import _thoughts_until
 from holdfast.core.compaction.notes import empty
 from holdfast.core.compaction.provider_edits import edits
 from holdfast.core.compaction.situation import Situation
+from holdfast.core.compaction.summarise import tail_tokens
 from holdfast.core.extract import INDEX
 from holdfast.core.log.boundary import unread_from
 from holdfast.core.tokens.count import weigh
@@ -21,7 +22,7 @@ from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import Misuse, OverBudget
 from holdfast.model.log import Clear, Entry, Notes, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, opaque
-from holdfast.model.policy import Thinking
+from holdfast.model.policy import Summarise, Tail, Thinking
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span
 from holdfast.model.window import Block
@@ -110,6 +111,26 @@ def test_many_results_of_one_reply_share_what_they_may_take() -> None:
         assert hidden(s.window(), fresh, "holdfast") == []
 
 
+def test_results_are_cut_alike_whatever_was_looked_at_before() -> None:
+    """One by one with a look at each, behind a rewind, undone, or opened only then."""
+    with engine(32_768) as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        s.user("read all of them")
+        fresh = work(s, "c", [400] * 12)
+        read = [e.body for e in fresh]
+        s.rewind(fresh[0].seq - 1)
+        assert hidden(s.window(), [], "holdfast") == []
+        seen: list[Entry] = []
+        for body in read:
+            seen.append(s.append(body))
+            assert hidden(s.preview(), seen, "holdfast") == []
+        back = s.rewind(seen[4].seq)
+        assert hidden(s.preview(), seen[:5], "holdfast") == []
+        s.undo(back.seq)
+        assert hidden(s.preview(), seen, "holdfast") == []
+        assert s.preview().blocks == hf.session(s.id).preview().blocks
+
+
 def test_a_standing_summary_gives_way_to_what_is_new() -> None:
     with engine(8_192) as hf:
         s = hf.session(model="claude-sonnet-4-6")
@@ -184,6 +205,9 @@ def test_a_summary_that_will_be_replaced_takes_no_room_from_what_is_new() -> Non
     assert now.said(told) > 1_500
     assert now.fixed == 3_000 - now.said(told)
     assert replace(now, since=10).fixed == 3_000  # it stands on, before what is covered then
+    most = Summarise(tail=Tail(share=1.0))  # as much as may stay
+    alone = situation(user(10), floor=3_000 - now.said(told))
+    assert tail_tokens(now, most) == tail_tokens(alone, most)
 
 
 def test_a_provider_is_asked_to_keep_what_is_new() -> None:

@@ -94,14 +94,15 @@ def all_shown(entries: Iterable[Entry], bounds: Cap) -> list[Entry]:
     if not bounds.together:
         return [shown(entry, bounds) for entry in entries] if bounds else [*entries]
     found: list[Entry] = []
-    for answers, run in groupby(entries, key=_answers):
+    for results, run in groupby(entries, key=answers):
         several = [*run]
-        together = narrowed(_results(several), bounds) if answers else bounds
+        together = narrowed(_results(several), bounds) if results else bounds
         found += [shown(entry, together) for entry in several]
     return found
 
 
-def _answers(entry: Entry) -> bool:
+def answers(entry: Entry) -> bool:
+    """Whether an entry is what tools said."""
     return isinstance(entry.body, Message) and entry.body.role == "tool"
 
 
