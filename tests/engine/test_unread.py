@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+import holdfast
 from holdfast.core.compaction.clear import _thoughts_until
 from holdfast.core.compaction.notes import empty
 from holdfast.core.compaction.provider_edits import edits
@@ -339,6 +340,14 @@ def test_results_in_a_subtask_are_not_cleared_by_time() -> None:
             assert any(isinstance(e.body, Clear) for e in s.entries()) == cleared
 
 
+def test_a_provider_is_not_asked_to_clear_results_in_a_subtask() -> None:
+    with holdfast.open("memory:") as hf:
+        main = hf.session(model="claude-sonnet-4-6", policy="claude-code@seed")
+        for s, clears in ((main, True), (main.subtask("a part"), False)):
+            s.user("read all")
+            assert ("clear_tool_uses" in str(s.window().request("anthropic"))) == clears
+
+
 @pytest.mark.parametrize("name", ["codex", "codex@seed", "claude-code", "opencode", "holdfast"])
 def test_what_a_model_is_told_of_a_switch_survives_the_compaction_it_triggers(name: str) -> None:
     with engine(32_768) as hf:
@@ -367,7 +376,7 @@ def test_what_is_kept_is_cut_in_the_unit_that_it_was_decided_in() -> None:
         (cut,) = made.body.shortened
         (block,) = (b for b in s.window().blocks if b.seq == cut.seq)
         size = sum(len(p.text.encode()) for p in block.parts if isinstance(p, Text))
-        assert cut.tokens * 0.85 < size / 4 <= cut.tokens <= 20_000
+        assert cut.tokens * 0.98 < size / 4 <= cut.tokens <= 20_000
         assert block.rule == f"kept, cut to {cut.tokens} tokens"
 
 
@@ -379,7 +388,10 @@ def test_our_own_handles_are_never_names_of_a_session() -> None:
             s.user(f"turn {turn}: look at src/part_{turn}/module_{turn}.py")
             handle = f"prt_{s.id[:25]}{turn % 10}.{turn}"
             call = ToolCall(f"r{turn}", "recall", f'{{"handle": "{handle}"}}')
-            said = Text(f"I recall {handle} and `{handle}`.")
+            place = f"#{turn + 1}-#{turn + 3}"
+            said = Text(
+                f"I recall {handle}, `{handle}` and recall {place} and recall `#{turn + 9}`."
+            )
             s.append(Message("assistant", (said, call)), model="m")
             s.append(Message("tool", (ToolResult(call.id, f"[cleared: x · recall {handle}]"),)))
             work(s, f"c{turn}", [random.randrange(40, 160)])
@@ -392,7 +404,9 @@ def test_our_own_handles_are_never_names_of_a_session() -> None:
             listed = one.expand.partition(INDEX)[2] + one.text.partition(INDEX)[2]
             assert not has_handle(listed)
             assert not has_handle(one.ledger)
-        assert not any(map(has_handle, s.ledger().identifiers))
+        known = s.ledger().identifiers
+        assert known
+        assert not any(has_handle(name) or "#" in name for name in known)
 
 
 def test_the_environment_is_told_as_elements_from_the_start() -> None:

@@ -245,7 +245,8 @@ def _told(facts: list[str]) -> str:
 
 
 def _truncate(rule: Truncate, policy: Policy) -> str:
-    least = f" ({number(rule.least)} tokens at least)" if rule.least else ""
+    small = ", or an eighth of the window where that is less"
+    least = f" ({number(rule.least)} tokens at least{small})" if rule.least else ""
     tokens = number(int(rule.tokens * rule.slack))
     size = number(int(rule.tokens * rule.slack) * 4)
     own = f" ({size} bytes)" if policy.counts_with == "bytes/4" else ""
@@ -267,16 +268,24 @@ def _truncate(rule: Truncate, policy: Policy) -> str:
 def _thinking(rule: Thinking, policy: Policy) -> str:
     return _told([
         f"reasoning of finished turns leaves, but for the newest {number(rule.keep)}",
-        f"only if {number(rule.least)} tokens are freed" if rule.least else "",
+        _enough(rule.least),
         f"only after {number(rule.idle)} minutes of rest" if rule.idle else PRICED,
     ])  # fmt: skip
+
+
+def _enough(least: int) -> str:
+    """How much has to be freed for it to be worth it."""
+    if not least:
+        return ""
+    return f"only if {number(least)} tokens are freed, or the window is full and fits then"
 
 
 PRICED = "only where it pays, or the window is full"
 
 
 def _microcompact(rule: Microcompact, policy: Policy) -> str:
-    least = f" if {number(rule.least)} are freed" if rule.least else ""
+    full = ", or the window is full and fits then"
+    least = f" if {number(rule.least)} are freed{full}" if rule.least else ""
     theirs = ", by the provider where it can" if policy.strategy == "server" else ""
     return _told([
         f"results of {', '.join(rule.tools)} are cleared, but for the newest {number(rule.keep)}",
@@ -290,7 +299,7 @@ def _prune(rule: Prune, policy: Policy) -> str:
     return _told([
         f"tool results are cleared beyond the newest {number(rule.protect)} tokens of them, or a "
         "third of the room where that is less",
-        f"only if {number(rule.least)} tokens are freed, or the window is full and fits then",
+        _enough(rule.least),
         f"never of the newest {many(rule.turns, 'turn')}" if rule.turns else "",
         f"never of {', '.join(rule.never)}" if rule.never else "",
         "" if rule.failed else "never what a failed call said",
@@ -377,7 +386,9 @@ def _tail(tail: Tail) -> str:
         return f"no tail stays, but for what was just asked{turn}"
     whole = {"visible": "what is visible", "history": "the slice for history"}
     bounds = [
-        f"{number(tail.least)} tokens at least" if tail.least else "",
+        f"{number(tail.least)} tokens at least, or a quarter of the room where that is less"
+        if tail.least
+        else "",
         f"{number(tail.most)} at most" if tail.most else "",
     ]
     told = f" ({', '.join(filter(None, bounds))})" if any(bounds) else ""

@@ -213,8 +213,9 @@ def _by_tokens(text: str, count: int, bounds: Cap, weigh: Callable[[str], int]) 
         return len(text)
     most = max(bounds.tokens - NOTE, SHORTEST)
     keep = min(len(text) * most // max(count, 1), len(text))
-    while keep > SHORTEST and _taken(text, keep, bounds.keep, weigh) > most:
-        keep = keep * 9 // 10
+    while keep > SHORTEST and (taken := _taken(text, keep, bounds.keep, weigh)) > most:
+        nearer = keep * most // taken  # where it is as dense inside as at its ends
+        keep = min(max(nearer, keep * 9 // 10), keep * 99 // 100)
     return keep
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from holdfast.core.window.handles import is_own
+from holdfast.core.window.handles import is_own, recalled
 from holdfast.model.ledger import Identifier, Ledger
 
 MOST: Final = 400
@@ -39,6 +39,8 @@ SHAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 def found_in(text: str) -> Iterator[tuple[str, str]]:
     """Each identifier of a text, and the name of its shape; a stretch is read as one shape only."""
     taken = bytearray(len(text))
+    for first, end in recalled(text):
+        taken[first:end] = b"x" * (end - first)
     for name, pattern in SHAPES:
         for match in pattern.finditer(text):
             if not taken[match.start()] and len(match[0]) <= _LONGEST:
