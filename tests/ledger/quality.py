@@ -4,8 +4,12 @@ in public sessions that were labelled before the rules were changed.
 `heldout.jsonl` names sessions that people have committed to public repositories, each message by
 the hash of its words and its two labels, given by `labelling.md` before any rule was tried on them.
 The words themselves are not here: DIRECTORY holds a clone of each repository, as `owner+name` or
-`owner+name/repo`. A session is in this half where the first byte of the SHA-256 of its name is odd.
-What a clone no longer holds is told, and not counted.
+`owner+name/repo`. What a clone no longer holds is told, and not counted.
+
+Sessions were labelled twice, by a reader who knew none of the rules of that day. The first 316 were
+read before the rules were changed the first time. Of what was read the second time, a session is
+held out where the first two bytes of the SHA-256 of `owner/name/path` (and `#run`) are odd; the
+others, in `development.jsonl`, are what the rules were then changed on.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from holdfast.core.ledger.wishes.rules import Kind
 from tests.ledger.scoring import Score
 
 HELDOUT = Path(__file__).with_name("heldout.jsonl")
+DEVELOPMENT = Path(__file__).with_name("development.jsonl")
 KINDS: tuple[Kind, ...] = ("constraint", "correction")
 
 _SPEAKER = re.compile(r"^(?=_\*\*(?:User|Assistant|Agent)[^\n]*\*\*_)", re.MULTILINE)
@@ -38,10 +43,11 @@ class Judged(NamedTuple):
     text: str
     first: bool
     labels: dict[str, bool | None]
+    labelling: int = 1
 
 
-def sessions() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in HELDOUT.read_text("utf-8").splitlines()]
+def sessions(file: Path | None = None) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (file or HELDOUT).read_text("utf-8").splitlines()]
 
 
 def messages(text: str, path: str, run: str) -> list[str]:
@@ -72,16 +78,17 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
-def judged(home: Path) -> Iterator[Judged]:
+def judged(home: Path, file: Path | None = None) -> Iterator[Judged]:
     """Every labelled message that a clone still holds."""
-    for session in sessions():
+    for session in sessions(file):
         text = _shown(home, session)
         said = messages(text, session["path"], session.get("run", "")) if text else []
         places = {digest(one): place for place, one in enumerate(said)}
         for name, constraint, correction in session["labels"]:
             if name in places:
                 labels = {"constraint": constraint, "correction": correction}
-                yield Judged(said[places[name]], places[name] == 0, labels)
+                first, labelling = places[name] == 0, session.get("labelling", 1)
+                yield Judged(said[places[name]], first, labels, labelling)
 
 
 def _shown(home: Path, session: dict[str, Any]) -> str:
@@ -108,17 +115,24 @@ def line(name: str, told: Score) -> str:
     return f"{name:<30} {figures} {told.precision:>10.2f} {told.recall:>7.2f}"
 
 
-def main() -> None:
-    if len(sys.argv) != 2:
-        raise SystemExit("name the directory that holds the clones")
-    found = list(judged(Path(sys.argv[1])))
-    known = sum(len(one["labels"]) for one in sessions())
-    print(f"{len(found)} of {known} labelled messages are there")
+def report(name: str, found: list[Judged], known: int) -> None:
+    print(f"{name}: {len(found)} of {known} labelled messages are there")
     print(f"{'':<30} {'right':>6} {'wrong':>6} {'missed':>7} {'precision':>10} {'recall':>7}")
     for kind in KINDS:
         print(line(kind, score(found, kind)))
+        for labelling in sorted({one.labelling for one in found}):
+            some = [one for one in found if one.labelling == labelling]
+            print(line(f"{kind}, labelling {labelling}", score(some, kind)))
         print(line(f"{kind}, Chinese", score(found, kind, True)))
         print(line(f"{kind}, other languages", score(found, kind, False)))
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        raise SystemExit("name the directory that holds the clones")
+    for name, file in (("held out", HELDOUT), ("development", DEVELOPMENT)):
+        known = sum(len(one["labels"]) for one in sessions(file))
+        report(name, list(judged(Path(sys.argv[1]), file)), known)
 
 
 if __name__ == "__main__":

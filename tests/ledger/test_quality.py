@@ -46,6 +46,14 @@ def test_there_are_enough_of_each_kind_and_no_words_of_anybody() -> None:
     assert len({session["repository"] for session in sessions()}) >= 20
 
 
+def test_what_the_rules_were_changed_on_is_not_what_they_are_judged_by() -> None:
+    held, seen = (
+        {name for session in sessions(file) for name, _, _ in session["labels"]}
+        for file in (quality.HELDOUT, quality.DEVELOPMENT)
+    )
+    assert held and seen and not held & seen
+
+
 def test_messages_are_what_users_said() -> None:
     path = ".specstory/history/a.md"
     said = ["Add a page.", "Never touch the database.\nIt still fails."]
