@@ -26,9 +26,12 @@ ENGLISH: Final = (
         "constraint",
         _CLAUSE + r"(?:do not|don['’]?t|never(?! \w+s\b))\s+(?!(?:you|we|they|i|mind|think|know|see"
         r"|understand"
-        r"|like|have|worry|care|seem|look)\b)\w+",
+        r"|like|have|worry|care|seem|look|want|deal|need)\b)\w+",
+        r"\b(?:i|we) (?:do ?n['’]?t|do not) (?:want|wish) (?:you )?to (?!be\b|worry|have to|wait"
+        r"|lose|block|miss)\w+",
         r"\b(?:must|should|shall|may)(?:n['’]?t| not| never)\b(?! (?:we|you|i|it|this|that)\b)"
-        r"\s+(?!figure|find|see|get|understand|be that)\w+",
+        r"\s+(?!figure|find|see|get|understand|be (?:that|the case|possible|needed|necessary|in"
+        r"|there|so|empty)\b)\w+",
         r"\b(?:you|agents?|nobody|it) can(?:n?o?t| not|['’]t) (?:use|change|touch|edit|modify"
         r"|add|rely)\b",
         r"\bshould have nothing to do with\b",
@@ -42,10 +45,23 @@ ENGLISH: Final = (
         r"|the|some))",
         r"\byou must\b(?! (?:be|have) )",
         _CLAUSE + r"(?:always|be sure|don['’]?t forget)\b",
-        rf"(?:{_CLAUSE}|\b(?:let['’]?s|need to|have to|must|also) )(?:make sure|ensure)\b"
-        r"(?!.*\b(?:work(?:s|ing)|set ?up|looks? good|(?:is|are) (?:configured|functioning"
-        r"|correct))\b)",
-        r"\bshould (?:always|only)\b",
+        rf"(?:{_CLAUSE}|(?<!just )\b(?:let['’]?s|need to|have to|must|(?<!to )also) )"
+        r"(?:make sure|ensure)\b"
+        r"(?! (?:that )?(?:i|we|you|he|they|it|my|our|users?)(?:['’]\w+)? (?:can|could"
+        r"|are|is|am|read|get|now|actually)\b)"
+        r"(?! (?:that )?(?:we|you|i|they|it)['’](?:re|ve|m|s)\b)"
+        r"(?! (?:that )?(?:my|our) (?:app|project|site|page)\b)"
+        r"(?!.*\b(?:work(?:s|ing)|set ?up|looks? good|makes? sense|(?:is|are) (?:configured"
+        r"|functioning|correct))\b)",
+        r"\bshould always\b|\bshould only (?:be|use|have|contain) (?:changed|used|edited|one)\b",
+        r"\ball (?:the |our )?(?:\w+ )?(?:code|tests?|files?|pages?|components?|hooks?|commands?"
+        r"|functions?) (?:should|must|need)\b",
+        r"\bkeep (?:\S+ ){1,5}(?:updated|up to date|up-to-date|in sync)\b",
+        rf"{_CLAUSE}follow (?:the|this|these|those|them|our|your|my|best|existing)\b"
+        r"|\bbest pra[ct]+ices?,? (?:and|when|for|in) \w+ing\b"
+        r"|\b(?:use|follow|using|following) (?:\S+ ){0,3}best pra[ct]+ices?\b",
+        r"\b(?:tdd|test[- ]driven|test[- ]first)\b(?!.*\?\s*$)",
+        r"\b(?:maintain|keep|break|stay|remain|preserve) (?:\w+ ){0,2}backwards?[- ]compatib",
         r"\bnot both\b|\bone at a time\b",
         r"\bit is (?:important|essential|crucial) (?:that|to)\b",
     ),
@@ -55,24 +71,32 @@ ENGLISH: Final = (
         r"^(?!(?:i(?! (?:want|need|would|do|think))|it|this|that|there|how|why|what"
         r"|is|are|if|in)\b)"
         r".*?\bwithout\s+(?!(?:book|warn|pric|meet|someth|anyth|noth)ing\b)"
-        r"(?:\w+ing\b|any\b|a\b|the\b|\w+ (?:warnings?|changes?|errors?))",
-        r"\bwith no (?!problem|idea|luck|success)\w+",
-        r"^(?!(?:i|how|why|what|when|it|now|that|for example|instead|rather|seems?|if|is|a)\b)"
-        r".*?\b(?:instead of|rather than) (?!what"
-        r"|that\b)\w+",
+        r"(?:\w+ing\b|any\b|a\b|\w+ (?:warnings?|changes?|errors?))",
+        r"\bwith no (?:new |extra |other |more )?(?:fallbacks?|dependenc\w+|comments?|tests?|code"
+        r"|changes?|mocks?|styling|logic|librar\w+|packages?|js|javascript|any)\b",
+        rf"^(?:(?:please|also|and|but|now|then|so|ok|okay|just|yes|no|let['’]?s|i want(?: you)? to"
+        r"|i['’]?d (?:like|prefer)(?: you)? to|you|we|should|must|can you|could you|always),? )*"
+        rf"(?:{_WORK}|put|make|do(?! (?:you|we|i)\b)|call|store|pass|prefer|build|move"
+        r"|render|get|set|leave|stick)\b"
+        r"[^:;]*?\b(?:instead of|rather than) (?!what|that\b|this\b)\w+",
+        r"\bshould \w+ [^:;?]*\b(?:instead of|rather than) \w+ing\b",
+        r"^no (?!man|dude|one)\w+(?: \w+){0,3},? (?:just|only)\b(?! no\b)",
         r"\buse\s+\S+(?:\s+\S+)?,?\s+not\s+\S+",
-        r"(?:^|,\s*)no (?!man|dude|on|one|need|problem|idea|worries|longer|way|matter|wonder"
+        r"(?:^|[,(]\s*)no (?!man|dude|on|one|need|problem|idea|worries|longer|way|matter|wonder"
         r"|luck|thanks|that"
         r"|this|"
-        r"it|the|let|i|we|you|such|change|doubt|errors?|issues?)[a-z]\S*(?:\s\S+){0,2}!?$",
+        r"it|the|let|i|we|you|such|change|doubt|errors?|issues?)[a-z][^\s)]*"
+        r"(?:\s(?!needed|required|necessary)[^\s)]+){0,2}!?(?:\)|$)",
         r"(?<!\bis )(?<!['’]s )\bno need (?:for|to)\b|\bno (?:more|new|extra|other"
         r"|additional) (?!than)\w+",
-        r"\bnothing else\b|(?<!\bdo )\bnothing but\b",
+        r"\bnothing else\b(?! needs)|(?<!\bdo )\bnothing but\b",
     ),
     rule(
         "en-limit",
         "constraint",
-        rf"{_CLAUSE}only\s+{_WORK}\b",
+        rf"{_CLAUSE}only\s+{_WORK}\b(?! (?:in|is|was|i|we|it)\b)",
+        r"\b(?:just|only) (?:the )?(?:ui|frontend|backend|\w+ code)\b,? (?:no|not)\b",
+        rf"\bjust {_WORK} (?:\S+ ){{1,6}}for now\b|\bjust (?:make|do) (?:\S+ ){{1,6}}for now\b",
         rf"\b(?:{_WORK}|focus)\s+(?:…\s+)?only\b|\blet['’]?s only\b",
         r"\b(?:at most|no more than|not more than|at least (?:an?|one|two|three|\d+)"
         r"|no longer than|a maximum of)\b",
@@ -80,8 +104,9 @@ ENGLISH: Final = (
         r"|only) for now\b",
         r"\bkeep (?:it|this|that|them|the \w+|your \w+) (?:\w+ ){0,2}"
         r"(?:short|simple|small|brief|concise|minimal|minimum|lean|tight|dry|straightforward)\b",
-        r"\bas \w+ as possible\b|\bsimplest (?:possible|way|approach|correct)\b"
-        r"|\b(?:bare )?minimum\b|\bonly the minimal\b|\b(?:be|stay|remain) (?:very )?(?:concise"
+        r"^(?!how\b|what\b).*\bas (?!best)\w+ as possible\b|\bsimplest (?:possible|way)\b"
+        r"|(?<!\bat )(?<!\bat a )(?<!\bat the )\b(?:bare )?minimum\b(?! viable)"
+        r"|\bonly the minimal\b|\b(?:be|stay|remain) (?:very )?(?:concise"
         r"|brief|careful)\b"
         r"|\bnothing (?:fancy|complicated)\b",
         r"\bdependency[- ]free\b",
@@ -89,7 +114,7 @@ ENGLISH: Final = (
     rule(
         "en-preservation",
         "constraint",
-        r"(?:^|[,;:]\s*|\b(?:and|please|while|but)\s+)keep(?:ing)? (?:it|this|that|them|all"
+        r"(?:^|(?<!yes)[,;:]\s*|\b(?:and|please|while|but)\s+)keep(?:ing)? (?:it|this|that|them|all"
         r"|every\w*|the)\b"
         r"(?! (?:up|going|track|me|posted))",
         r"\b(?:stay|leave|left|keep|kept|remain)\b(?:\s\S+){0,4}? (?:as[- ]is|alone|untouched"
@@ -99,19 +124,26 @@ ENGLISH: Final = (
         "en-order",
         "constraint",
         r"\bafter (?:each|every)\b(?! other)|\bonce (?:each|the) \w+ is\b"
-        r"|\bas (?:each|every|(?:you|we) (?:go|progress|proceed|work))\b|\balong the way\b",
+        r"|\bas (?:each|every|(?:you|we) (?:go|progress|proceed|work))\b"
+        r"|(?<!somewhere )\balong the way\b",
         r"\bbefore (?:moving|continuing|proceeding|going|doing|starting|implementing|coding|writing"
         r"|(?:making|taking|editing|touching|committing|pushing) (?:any|the|a)\b"
         r"|(?:you|we) (?:\w+ )?(?:do|start|go|commit|push|write|change|touch|make|edit|implement"
         r"|begin"
-        r"|continue|proceed|move|get)|any)\b",
+        r"|continue|proceed|move|get)"
+        r"|any (?:other|further|more|code|changes?|commits?|work|edits?|implement\w*|coding))\b"
+        r"(?!.*\?\s*$)"
+        r"(?!(?: (?:on|anything|any further))?(?:\.{2,}|, (?:a|some) (?:few|couple)))",
+        r"^(?:also |and )?before (?:you|we|just|\w+ing)\b [^,?]{3,80}, (?:please |first |just )?"
+        r"(?!(?:let['’]?s|we|i|it|you|the|this|a|there|they|that)\b)\w+",
         r"\b(?:one|1)[- ]by[- ](?:one|1)\b|\bone[- ]at[- ]a[- ]time\b|\bstep[- ]by[- ]step, ",
         r"\b(?:i['’]?d|i would|we) prefer\b|\bpreferably\b",
     ),
     rule(
         "en-consent",
         "constraint",
-        r"\bask (?:me )?(?:\w+ ){0,4}questions?\b|\bask (?:me|first|before|if)\b",
+        r"\bask (?:me )?(?:any|some|additional|clarifying|more|further|the|your|all|targeted"
+        r"|\d\S*) (?:\w+ ){0,3}questions?\b|\bask (?:me|first|before|if)\b",
         r"\b(?:let me know|tell me) if you have (?:any )?(?:\w+ )?questions\b",
         r"\b(?:wait for|until|once|after) (?:my|i) (?:\w+ ){0,3}?(?:approv\w*|review\w*"
         r"|confirm\w*|ok|go)\b"
@@ -120,21 +152,23 @@ ENGLISH: Final = (
         r"\b(?:see|review|approve|confirm) (?:\w+ ){0,5}?(?:each time|and approve|(?:first"
         r"|before)(?=[,.!;]|$))",
         r"\bjust (?:(?:tell|show|give) me|explain|research) (?!.*\?\s*$)\w+"
-        r"|\bno code\b|\bread-only\b",
+        r"|\bno code\b|\bread-only (?:work|task|mode|for now|please)\b"
+        r"|\b(?:this|it|that)(?:['’]s| is) read-only\b",
     ),
     rule(
         "en-hands-off",
         "constraint",
-        r"\bi(?:['’]?ll| will|['’]d like to)(?: \S+){0,6}? (?:myself|manually)\b",
+        r"\bi(?:['’]?ll| will)(?: \S+){0,6}? myself\b",
         r"\bi['’]?ll (?:do|handle|manage|take care of) (?:the|that|this|it)\b",
-        r"\bleave (?:\w+ ){0,3}?(?:to me|alone|for now|as (?:it )?is|out)\b",
+        r"\bleave (?:\w+ ){0,3}?(?:to me|alone|for now|as (?:it )?is)\b",
     ),
     rule(
         "en-reminder",
         "constraint",
-        r"^(?:(?:also|and|please|just|but|so),? )*(?:remember|remind(?:er)?|keep in mind"
-        r"|bear in mind)\b"
-        r"(?! me\b)(?!.*\?\s*$)|\b(?:remember to|keep (?:this|that) in mind)\b",
+        r"^(?:(?:also|and|please|just|but|so|meanwhile|again),? )*(?:reme?m?ber|remind(?:er)?"
+        r"|keep in mind|bear in mind|i remind you)\b"
+        r"(?! me\b| when\b| that time)(?!.*\?\s*$)"
+        r"|\b(?:reme?m?ber to|keep (?:this|that) in mind|i remind you)\b",
     ),
     rule(
         "en-standing",
@@ -148,7 +182,7 @@ ENGLISH: Final = (
         r"^correction\b|^no (?:no|man|way|dude|don['’]?t|we)\b|^no$|^not? (?:true"
         r"|quite|right"
         r"|exactly|helping|working|promising|good|really)\b",
-        r"^(?:no|nope|nah)(?:[,.!:;—-]|\s+(?:that|this|it|the|let['’]?s|you|i|not|wait)\b)",
+        r"^(?:no|nope|nah)(?:[,.!:;—-]|\s+(?:for|that|this|it|the|let['’]?s|you|i|not|wait)\b)",
         r"\bthat['’´Ä]*s not\b(?! (?:bad|all|a problem|an issue))|\bnot (?:what|how) i\b"
         r"|^not (?:that|this|like that)\b",
         r"^(?:it|this|that) should(?:n['’]?t| not)\b|\bi was talking about\b|^are you sure\b",
@@ -157,17 +191,24 @@ ENGLISH: Final = (
         r"^(?:actually|wait|stop|wrong|incorrect|hold on|whoa|oops|whoops)\b[,!. ]",
         r"\b(?:something|looks?|seems?|went|goes|that['’]?s|it['’]?s|this is|got it|completely"
         r"|all) wrong\b",
-        r"\b(?:is|was|are|were) (?:actually|wrong|incorrect)\b",
+        r"\b(?:is|was|are|were) (?:actually|wrong|incorrect)\b|\bthe wrong \w+\b"
+        r"|\byou (?:got|have|had) .{0,40}\bwrong\b",
+        r"\b(?:is|are|['’]s) (?:just |all |completely |simply )*(?:bad|backwards|dumb|garbage"
+        r"|no bueno|no good|not good|nonsense)\b",
         r"\bi (?:meant|said|asked|told you)\b|\bi did ?n['’]?o?t (?:mean|ask|say|want)\b",
     ),
     rule(
         "en-reproach",
         "correction",
-        r"\byou (?:\w+ )?(?:forgot|missed|broke|misunderstood|misread|fucked|messed|screwed"
+        r"(?<!if )(?<!if that )\byou (?:\w+ )?(?:forgot|missed|broke|"
+        r"misunderstood|misread|fucked|messed|screwed"
         r"|ignored|skipped|"
-        r"overwrote|lost|didn['’]?t|did not|haven['’]?t|should have|were supposed)\b",
+        r"overwrote|lost|should have|were supposed)\b"
+        r"|(?<!if )\byou (?:\w+ )?(?:didn['’]?t|did not|haven['’]?t)\b",
         r"\byou(?:['’]re| are) not (?:\w+ing|even)\b|\byou should (?:know|have)\b|\boversight\b",
-        r"^why (?:are|did|do|would|have) you\b|\bare you (?:\w+ )?(?:stupid|kidding|serious)\b",
+        r"^(?:ok,? |hmm+,? |but )?why(?:['’]d| are| did| do| would| have) you\b"
+        r"|^(?:ok,? |hmm+,? |but )?why did ?n['’]?t\b"
+        r"|\bare you (?:\w+ )?(?:stupid|kidding|serious)\b",
         r"\b(?:horrible|lame|terrible|awful|ugly|sucks|useless|nonsense)\b",
     ),
     rule(
@@ -179,16 +220,21 @@ ENGLISH: Final = (
         r"|\bdoes ?n['’]?t (?:really )?make (?:any )?sense\b",
         r"\bi (?:really )?(?:do ?n['’]?t|do not) (?:like|love|want|need|see why|think (?:so|that"
         r"|we|it|you))\b(?!.*\?\s*$)",
-        r"\bwe (?:really )?(?:do ?n['’]?t|do not) (?:want|need)\b(?! to (?:worry|wait))",
+        r"(?:\bwe|^) ?(?:really )?(?:do ?n['’]?t|do not) (?:want|need) (?!to\b|you\b)\w+",
         r"\b(?:not sure|don['’]?t think) (?:that )?you (?!want|need|can)\w+",
         r"\bi (?:thought|expected|was expecting|would(?:['’]?ve| have)? expect\w*"
         r"|never (?:asked|said|wanted))\b(?! of\b)",
-        r"\byou (?:were told|just (?:\w+ed|made|did|broke|put|took|wrote)"
+        r"(?<!thing )(?<!what )(?<!work )\byou (?:were told"
+        r"|just (?:\w+ed|made|did|broke|put|took|wrote)"
         r"|are (?:just )?(?:deleting|removing"
         r"|repeating|breaking)|keep \w+ing|still|again)\b",
         r"^(?:(?:but|and|ok|also|so|now),? )*you (?:\w+ )?(?:deleted|removed|changed|hard-?coded"
         r"|duplicated"
         r"|put|made no|undid|left|mixed|renamed|cut|got cut)\b",
+        r"^(?:dude|come on|c['’]mon|seriously)\s*[.,!?…]|^wth\b",
+        r"\bwe (?:already|explicitly|specifically|clearly) (?:discussed|agreed|decided|said"
+        r"|talked)\b"
+        r"|\bi think we (?:discussed|agreed|said)\b",
         r"\bwhat (?:are|were) you (?:doing|talking|smoking|thinking)\b|\bwhat the (?:hell|heck"
         r"|fuck)\b",
         r"\b(?:is|are|looks?|feels?|seems?|was|['’]s) (?:(?:a|very|quite|pretty|rather|kinda|bit"
@@ -205,7 +251,7 @@ ENGLISH: Final = (
     rule(
         "en-failure",
         "correction",
-        r"\b(?:get|gets|got|getting|sees?|seeing|saw|receiv\w+|hit|hitting|throws?|throwing|shows?"
+        r"\b(?:reports?|returns?|raises?|get|gets|got|getting|sees?|seeing|saw|receiv\w+|hit|hitting|throws?|throwing|shows?"
         r"|showing|gives?|giving|have|having|has|there['’]?s|there (?:is|are|was|were)"
         r"|here['’]?s|here is"
         r"|now|new|same|this|another|similar|latest|next|following)\b"
@@ -220,7 +266,29 @@ ENGLISH: Final = (
         r"^(?:(?:it['’]?s|got|another|still|again|now|new|similar|same|and|but|build|tests?) )*"
         r"(?:stuck|broken|failing|failed|fails|failures?|errors?)(?= (?:again|in|on|when|at|with"
         r"|now|for)\b|\s*(?:$|[:.!,(]))",
-        r"\b(?:is|are|was|were|am|['’]s|['’]re) (?:\w+ )?missing\b(?!.*\?\s*$)",
+        r"\b(?:is|are|was|were|am|['’]s|['’]re) (?:\w+ )?missing\b(?!.*\?\s*$)"
+        r"|\bthere are missing\b",
+        r"\bkeeps? (?:getting|seeing|hitting|failing|breaking|crashing|freezing)\b"
+        r"|\bstops? (?:respond|work|show|load|render|updat)ing\b"
+        r"|\b(?:got|get|getting|see|seeing|receive) no\b|\bdumb\b",
+        r"\b(?:i|its?|that|this|still|keep) (?:now )?(?:gets?|got|getting|gives?) (?:this|…)"
+        r"(?= (?:when|while|but|in|on|after|if|even|again|msg|message)\b|\s*(?:$|:))",
+        r"\b(?:works?|worked|working|good|fine|great|launched|inserts?|appearing|created|responds)\b"
+        r".{0,70}?[ ,]but (?:it(?:['’]s)? (?:is )?(?:only|just|still|does|also)|its only|only\b"
+        r"|not (?:when|to|for|in|the|all|any|on)\b|no \w+ (?:were|was|are|is)\b|then (?:it|the|i)\b"
+        r"|when (?:i|it|there)\b|now\b|there(?:['’]s| is| are)\b|nothing\b)(?!.*\?\s*$)",
+        r"\bthere(?:['’]?s| is| are) (?:still|again|duplicat\w*|a bunch of|too many)\b"
+        r"(?! (?:some )?time\b)",
+        r"^(?:(?:but|and|so|ok|now|also|well|h?m+|it (?:looks|seems) like),? )*"
+        r"(?:i (?:see|notice) )?"
+        r"there(?:['’]?s| is| are) (?:now )?(?:no|none|not)\b"
+        r"(?! (?:need|rush|hurry|problem|point|reason|way to|worries|doubt|question|issue))"
+        r"(?!.*\?\s*$)",
+        r"\b(?:dosn|havn|havne|hasn|haven)['’]?t "
+        r"(?:been|seem|insert|work|show|chang|updat|appear)\w*",
+        r"\bnow it (?!works?\b|looks? (?:good|great|better)|is (?:good|fine|working|better|ok)"
+        r"|seems (?:fine|good|ok)|makes)\w+s\b(?!.*\?\s*$)",
+        r"^i (?:see|notice) that\b.*\b(?:but|however)\b",
         r"^(?!.*\b(?:if|whether|make sure|ensure|so that|in case|because|how|should|must|want)\b)"
         r"(?!(?:i|you|we|they|please|let|can|could|add|create|write|update|fix|use|make|change"
         r"|put|show|move"
@@ -249,15 +317,18 @@ ENGLISH: Final = (
         r"gets?|seeing|there|crash)",
         r"\b(?:doesn['’]?t|does not|didn['’]?t|isn['’]?t|not|don['’]?t t?h?ink\b.{0,40}) "
         r"(?:work|working|works|open|load|render|show|fit|compile)\w*\b",
-        r"\bstill\b(?! (?:be|needs?|want|like|works?|working|important|useful|valid|the case"
+        r"(?<!what )(?<!what is )(?<!what['’]s )\bstill\b"
+        r"(?! (?:be|needs?|want|like|works?|working|important|useful|valid|the case"
+        r"|fits?|counts?|keeps?|allows?"
         r"|think|prefer"
         r"|able|possible|used?|try|open|good|fine|great|there\?|to be|do|have (?:to|a|some)|in"
         r"|a)\b)"
         r"(?!.*\?\s*$)",
-        r"\b(?:happen\w*|appear\w*|show\w*|same|did it|came back|reset\w*) again\b|^again[,: ]",
+        r"\b(?:happen\w*|appear\w*|show\w*|same|did it|came back|reset\w*) again\b"
+        r"|\bagain (?:the |a )?(?:problem|issue|error|bug)s?\b",
         r"\bstill seems? to\b|\bi (?:did ?n['’]?o?t|do ?n['’]?o?t|never) (?:see|saw|get|got)\b",
         r"\bwe(?:['’]re| are) (?:still )?missing\b|\bnow (?:brighter|darker|worse|slower|broken)\b",
-        rf"(?<!avoid )\btoo {_WORSE}\b",
+        rf"^(?!.*\b(?:do not|don['’]?t|avoid|not make)\b).*\btoo {_WORSE}\b",
         r"\bnot (?:being |been |yet )?(?:updated|rendered|displayed|shown|"
         r"saved|applied|loaded|visible)\b",
         r"^why (?:is|are|does|do) (?:it|they|that|this)\b.*\bnot\b",
@@ -266,11 +337,12 @@ ENGLISH: Final = (
         "en-undo",
         "correction",
         r"\b(?:undo|revert|roll back|restore) (?:that|this|it|your|the (?:change|last|commit))",
-        r"\bi(?:['’]?ve)? (?:just )?(?:reverted|undid|undo|discarded|rolled back)\b"
+        r"\bi(?:['’]?ve)? (?:just )?(?:reverted|undid|discarded|rolled back)\b"
         r"|\brevert (?:back|the)\b"
-        r"|\b(?:put|bring|add) (?:it|that|them|those) back\b|\bback to (?:this|the) (?:error"
+        r"|(?<!to )\b(?:put|bring|add) (?:it|that|them|those) back\b"
+        r"|\bback to (?:this|the) (?:error"
         r"|same)\b",
         r"\b(?:reverted|rolled back) (?:your|that|the|all)\b",
-        r"\btry again\b|\bdo it again\b|\bundid (?:that|your)\b",
+        r"^(?:no,? )?(?:please )?(?:try|do it) again\b(?! to\b)|\bundid (?:that|your)\b",
     ),
 )

@@ -3,7 +3,9 @@
 Rule 1: only prose is read: code, quotes, paths, pasted logs and tables are left out.
 Rule 2: a question is no constraint, and the first words of a session correct nothing.
 Rule 3: in a text of a script without blanks, lines of plain ASCII are pasted, not said.
-Rule 4: nothing longer than SPEECH is read: what is that long is a document that was handed over,
+Rule 4: what follows "error:" up to the next empty line is what a program said, and a message
+        that begins with the first item of a numbered list answers questions with it.
+Rule 5: nothing longer than SPEECH is read: what is that long is a document that was handed over,
         and what its sentences are meant to constrain cannot be decided.
 """
 
@@ -23,14 +25,23 @@ SPEECH: Final = 4000
 SENTENCE: Final = 400
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w[\w-]*)[^>]*>.*?</\1>", re.DOTALL)
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_END = re.compile(r"(?<!^\d[.])(?<=[.!?])\s+|(?<=[。！？；])|\n+", re.MULTILINE)
+_ITEM = re.compile(r"\A[-*•\t ]*\d+[.)]\s+")
+_ANSWERS = re.compile(r"\A\s*1[.)]\s+\S")
+_TOLD = re.compile(
+    r"(\b(?:errors?|exception|traceback|stack ?trace|warnings?|logs?|feedback|review comments?"
+    r"|(?:other|another|original|coding|building) agent)\b"
+    r"[^\n:]{0,40}:\s*)\S.*?(?=\n\s*\n|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|「[^」\n]{0,200}」")
 _PASTED = re.compile(
-    r"^\s{4,}\S|^\s*(?:>|\||\$ |[+-]{1,3} ?\d|@@|at \S+[:(]|File \"|Traceback|[➜❯#]\s*\S|\d+\s*["
+    r"^\s{4,}\S|'.{20,}'$|"
+    r"^\s*(?:>|\||\$ |[+-]{1,3} ?\d|@@|at \S+[:(]|File \"|Traceback|[➜❯#]\s*\S|\d+\s*["
     r"|:│]"
     r"|E\s{2,}|\[?(?:error|warn|info|debug)\b.{0,3}[\]:]|[\w.]*(?:Error|Exception):|"
     r"Run (?:[\w.-]+/[\w@.-]+|(?:python|npm|pip|mkdocs|cargo|go|make) \S)"
-    r"|npm |Debugger )",
+    r"|npm |Debugger |[×✗✘⨯] |(?:FAIL|PASS)(?:ED)?\s)",
     re.IGNORECASE,
 )
 
@@ -40,10 +51,12 @@ def wishes(seq: int, text: str, kind: Kind, *, begun: bool) -> tuple[Wish, ...]:
     if len(text) > SPEECH or (kind == "correction" and not begun):
         return ()
     wide = is_wide(text)
+    own = _TOLD.sub(r"\1", text)
+    answers = kind == "correction" and bool(_ANSWERS.match(text))
     found = (
         (sentence, _named(sentence, possible(sentence, kind)))
-        for sentence in sentences(text)
-        if not (wide and sentence.isascii())
+        for sentence in sentences(own)
+        if not (wide and sentence.isascii()) and not (answers and _ITEM.match(sentence))
     )
     return tuple(Wish(seq=seq, text=said, inferred=names) for said, names in found if names)
 
@@ -74,7 +87,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _named(sentence: str, rules: list[Rule]) -> str:
-    bare = _QUOTED.sub("…", sentence).strip(" -*•\t")
+    bare = _QUOTED.sub("…", _ITEM.sub("", sentence)).strip(" -*•\t")
     return " ".join(
         rule.name
         for rule in rules
