@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anthropic import Anthropic
 from msgspec.structs import replace
 
 import holdfast
@@ -20,6 +21,7 @@ from holdfast.errors import AssumedModel
 from holdfast.model.log import Clear, PartRef, Summary
 from holdfast.model.span import Span
 from holdfast.model.window import BudgetSnapshot
+from holdfast.testing import StrictServer
 from tests.cli.running import run, values
 from tests.importers.looking import bring, only
 from tests.importers.rollouts import Rollout
@@ -51,7 +53,7 @@ def imported(store: str, tmp_path: Path, told: Any) -> str:
         return only(hf).id
 
 
-def said_of(id: str, store: str) -> dict[str, int]:
+def said_of(id: str, store: str, *, planned: bool = True) -> dict[str, int]:
     """What every place says would be sent."""
     with holdfast.open(store) as hf:
         session = hf.session(id)
@@ -67,8 +69,9 @@ def said_of(id: str, store: str) -> dict[str, int]:
     found["context in words"] = context["tokens"] if number in run("context", id).stdout else 0
     shown = run("show", id).stdout
     found["show"] = context["tokens"] if f"would be sent: {number}" in shown else 0
-    (plan,) = values("compact", id, "--preview")
-    found["compact"] = plan["window"]["before"]
+    if planned:
+        (plan,) = values("compact", id, "--preview")
+        found["compact"] = plan["window"]["before"]
     return found
 
 
@@ -126,6 +129,38 @@ def test_what_is_sent_from_here_is_counted_as_it_is_and_no_more_as_it_was_record
     assert told["window_from"] == "model"
     assert told["sent"] == 9_000
     assert len({*said_of(id, store).values()}) == 1
+
+
+@pytest.mark.slow
+def test_a_session_of_our_own_has_one_number_also_compacted_and_once_that_is_taken_back(
+    store: str,
+) -> None:
+    tool = {"name": "read", "description": "Read a file.", "input_schema": {"type": "object"}}
+    with StrictServer(lambda asked: "Mended it with lime and stone. " * 40) as server:
+        client = Anthropic(api_key="any", base_url=server.url("anthropic"))
+        with holdfast.open(store) as hf, client:
+            session = hf.session(model="claude-sonnet-4-6")
+            for turn in range(12):
+                session.user(f"Please mend wall {turn} of the north tower. " * 20)
+                window = session.window(system="You are a mason. " * 50, tools=[tool])
+                session.reply(client.messages.create(**window.request("anthropic")))
+            id, sent = session.id, window.tokens
+    (before,) = {*said_of(id, store).values()}
+    (told,) = values("context", id)
+    assert {"tools", "system"} < told["sections"].keys()
+    assert before > sent  # with the newest reply
+    (done,) = values("compact", id)
+    (after,) = {*said_of(id, store, planned=False).values()}
+    assert after < before
+    shown = f"{before:,} → {after:,} tokens"
+    assert shown in run("context", id).stdout
+    (back,) = values("undo", id)
+    assert (back["window"]["before"], back["window"]["after"]) == (after, before)
+    assert {*said_of(id, store).values()} == {before}
+    (again,) = values("redo", id)
+    assert again["window"]["after"] == after
+    assert {*said_of(id, store, planned=False).values()} == {after}
+    assert done["marker"]
 
 
 def test_a_program_that_recorded_no_sizes_leaves_its_system_prompt_unknown(

@@ -5,6 +5,7 @@ Rule 1: `python` blocks run. Those that follow one another share one namespace; 
 Rule 2: in `console` blocks the lines after `$ ` run; in `sh` blocks every line does.
 Rule 3: `<!-- not run: reason -->` directly above a block leaves it out. The reason is required.
 Rule 4: a `make` line is never run; its targets must exist.
+Rule 5: no block stands in a comment, for what an example needs its reader has to see.
 """
 
 import re
@@ -87,6 +88,13 @@ def blocks(page: Path) -> list[Block]:
             number = end
         number += 1
     return found
+
+
+def concealed(page: Path) -> list[int]:
+    """The lines at which comments begin that hold a block."""
+    text = page.read_text("utf-8")
+    found = re.finditer(r"<!--(?:(?!-->).)*?^(?:`{3}|~{3})", text, re.DOTALL | re.MULTILINE)
+    return [text.count("\n", 0, one.start()) + 1 for one in found]
 
 
 def closing(lines: list[str], start: int, fence: str) -> int:

@@ -1,4 +1,7 @@
-"""Runs the blocks of one page in order, in a home and with a store of their own."""
+"""Runs the blocks of one page in order, in a home and with a store of their own.
+
+A program of a page that asks Claude asks the strict server, as ANTHROPIC_BASE_URL says.
+"""
 
 import json
 import os
@@ -8,6 +11,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from holdfast.testing import StrictServer
 from tests.docs.pages import Block, Command, commands
 from tests.importers.writing import story
 
@@ -33,11 +37,13 @@ def run_page(found: list[Block], folder: Path) -> None:
     work.mkdir(parents=True)
     environment = surroundings(folder)
     story().write(folder / ".claude" / "projects" / "-home-me-project")
-    for group in groups([block for block in found if block.runs]):
-        if group[0].language == "python":
-            run_python(group, work, environment)
-        else:
-            run_console(group[0], work, environment)
+    with StrictServer(lambda asked: "Which of the two?") as server:
+        key = {"ANTHROPIC_API_KEY": "any", "ANTHROPIC_BASE_URL": server.url("anthropic")}
+        for group in groups([block for block in found if block.runs]):
+            if group[0].language == "python":
+                run_python(group, work, {**environment, **key})
+            else:
+                run_console(group[0], work, environment)
 
 
 def groups(found: list[Block]) -> list[list[Block]]:

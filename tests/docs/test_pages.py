@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import MISNAMED, ROOT, blocks, commands, pages, targets
+from tests.docs.pages import MISNAMED, ROOT, blocks, commands, concealed, pages, targets
 from tests.docs.running import run_page
 
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -22,6 +22,11 @@ def test_no_block_slips_past_the_rules(page: Path) -> None:
         assert block.remark != "not run" or block.reason, f"{block.place}: not run, but why?"
         if block.language in {"console", "sh"}:
             assert commands(block), f"{block.place}: no line to run; console lines begin with '$ '"
+
+
+@PAGES
+def test_no_example_needs_what_a_comment_conceals(page: Path) -> None:
+    assert not concealed(page)
 
 
 @PAGES

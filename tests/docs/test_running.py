@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import blocks, commands
+from tests.docs.pages import blocks, commands, concealed
 from tests.docs.running import Failed, alike, run_page
 
 
@@ -64,6 +64,12 @@ def test_a_remark_keeps_its_reason(tmp_path: Path) -> None:
         ("not run", "needs a key"),
         ("not run", ""),
     ]
+
+
+def test_a_block_in_a_comment_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("text\n<!-- so\n```python\nx = 1\n```\n-->\n<!-- fresh -->\n```sh\nx\n```\n")
+    assert concealed(page) == [2]
 
 
 def test_targets_are_read_from_make_lines(tmp_path: Path) -> None:

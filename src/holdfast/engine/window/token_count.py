@@ -39,7 +39,7 @@ from holdfast.core.tokens.count import (
 from holdfast.core.tokens.estimate import BOUND
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
-from holdfast.model.log import Entry, PartRef
+from holdfast.model.log import Entry, Folded, PartRef
 from holdfast.model.message import Message, Part, ToolCall, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -83,6 +83,7 @@ class Counting:
         self._asks = asks
         self._calls: tuple[Call, ...] = ()
         self.ratio = profile.ratio
+        self._returned: int | None = None
         self._last: tuple[Window, Count] | None = None
         self._doubted: Window | None = None
         self.weighed = 0
@@ -92,7 +93,22 @@ class Counting:
         """Learn from the newest calls of the session."""
         self._calls = await self._session.store.calls.newest(self._session.id)
         self.ratio = ratio(self._pairs(), self._profile.ratio)
+        self._returned = await self._marker_behind_the_same()
         return self
+
+    async def _marker_behind_the_same(self) -> int | None:
+        """The newest marker, where what came since the newest call was taken back; None elsewhere.
+
+        Then what is seen is what that call was sent, as if there had been no marker.
+        """
+        call = next((one for one in self._calls if one.cause == "turn"), None)
+        if call is None or not call.head or call.given != self._given:
+            return None
+        now = await self._session.view()
+        if now.folded.epoch in (0, call.epoch):
+            return None
+        then = await self._session.view(str(call.head))
+        return now.folded.epoch if _shown(then.folded) == _shown(now.folded) else None
 
     async def again(self, session: OpenSession) -> Counting:
         """The same for another hold on the session."""
@@ -201,7 +217,7 @@ class Counting:
             return None
         if not plausible(call.estimated, call.usage.prompt):
             return None
-        same = call.given and call.given == self._given and call.epoch == epoch
+        same = call.given and call.given == self._given and epoch in (call.epoch, self._returned)
         return call if same and call.entry else None
 
     def _pairs(self) -> list[tuple[int, int]]:
@@ -303,6 +319,11 @@ class Tally:
             if ref is not None:
                 learned[ref] = learned.get(ref, 0) + tokens
         return learned
+
+
+def _shown(folded: Folded) -> Folded:
+    """What markers leave to be seen, without what only later compactions have to know."""
+    return replace(folded, shielded=(), unclearable=(), epoch=0)
 
 
 def frames(blocks: Sequence[Block], profile: Profile) -> tuple[int, int]:
