@@ -203,6 +203,39 @@ def test_no_command_holds_a_rule_up() -> None:
         "tar cf x y --to-command=$x",
         "awk 'BEGIN{system(x)}'",
         "vim -c '!git push'",
+        "git > 'a b' push",
+        'git >"a;b" push',
+        "git 2> a\\ b push",
+        'git > "$(echo x)" push',
+        "git <<< 'a|b' push",
+        "git <<'E F' push\nx\nE F",
+        "git -c x=\\; push",
+        "git -c 'x=a;b' -C \"c)d\" push",
+        "git -c 'x=a\nb' push",
+        "A=b\\ c $x push",
+        'A="b;c" ${x-git} "push"',
+        "A[0]=b g$x push",
+        "g'i''t' <>a\\ b \"pu\"sh",
+        "git > x'y z'\"$(a)\" p''u$@sh",
+        "# it's\ngit > 'a b' push",
+        "cat <<E\n'\nE\ngit > 'a b' push",
+        "cat <<E\n' $(git > 'a b' push) '\nE",
+        "echo $((1<2)) ${x:-'}'}; git > 'a b' push",
+        "x=$(case x in x) git > 'a b' push;; esac)",
+        'echo "${x:-"$(git > \'a b\' push)"}"',
+        "bash -c \"git > 'a b' push\"",
+        'eval "sh -c \\"git > \'a;b\' push\\""',
+        "eval git '>' \"'a b'\" push",
+        'sh -c "sh -c \\"sh -c \'sh -c \\\\\\"a b\\\\\\"\'\\""',
+        "find . -name 'a;b' -exec {} push +",
+        "HOME=push; git ~",
+        "BASH_ALIASES[g]=git\ng push",
+        "BASH_CMDS[g]=/usr/bin/git; g push",
+        "hash -p /usr/bin/git g; g push",
+        'awk \'BEGIN{"git pu" "sh" | getline}\'',
+        "mawk 'BEGIN { print | c }'",
+        "sed 's/.*/git pu&/e' <<< sh",
+        "sed '1p; e g\"\"it push' x",
     ],
 )
 def test_a_command_that_could_be_a_forbidden_one_is_asked_about(list_: str, command: str) -> None:
@@ -223,12 +256,30 @@ def test_a_command_that_could_be_a_forbidden_one_is_asked_about(list_: str, comm
         "bash -e x.sh > log 2>&1", "sh --version", ". .venv/bin/activate && make",
         "GIT_PAGER=cat git log", "GIT_CONFIG_GLOBAL=/dev/null git log", "PAGER='less -R' git log",
         "tar xf a.tar", "time -p make", "f() { make; }; f", "which bash", "NODE_ENV=x npm ci",
+        "git commit -m \"it's; done (x)\"", 'echo "$x $y" > "a b"',
+        "sed -n '/e/p' a", "sed -i 's/a/the/g' c", "sed -e 1d a", "cat <<E > x\nit's\nE", "ls ~/x",
         "a=(1 2); make", "(cd a && make)", "case $x in a) make;; esac", "make >log 2>&1",
     ],
 )  # fmt: skip
 def test_a_command_that_cannot_be_a_forbidden_one_is_not_asked_about(command: str) -> None:
     rules = Permissions(allow=("shell",), deny=("shell:git push*",), ask=("shell:npm publish",))
     assert may(rules, command) == "allow"
+
+
+OPTIONS = ["-fr", "-r -f", "-R -v -f", "--recursive --force", "-rvf", "--rec -f", "-r'f'"]
+
+
+@pytest.mark.parametrize("list_", ["deny", "ask"])
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("rule", ["shell:rm -rf *", "shell:rm -rf*", "shell:rm --recursive -f *"])
+def test_options_written_in_another_way_are_asked_about(
+    rule: str, options: str, list_: str
+) -> None:
+    rules = Permissions(**{"allow": ("shell",), list_: (rule,)})  # type: ignore[arg-type]
+    for command in (f"rm {options} x", f"rm x {options}", f"a && sudo /bin/rm {options} 'x y'"):
+        assert may(rules, command) in ("ask", list_)
+    for command in ("rm -r x", "rm -f x", f"ls {options} x", "rm x; ls -rf"):
+        assert may(rules, command) == "allow"
 
 
 OPENERS = [
@@ -269,6 +320,7 @@ OPENERS = [
     ("sort *", "sort a -o b"),
     ("rg *", "rg --pre sh x"),
     ("sed *", "sed -i s/a/b/ c"),
+    ("sed *", "sed s/x/make/e a"),
 ]
 
 
@@ -344,6 +396,22 @@ PIECES = [
     "${IFS",
     "\\\n",
     "\uffff",
+    '"',
+    '"${',
+    "'a ",
+    '\\"',
+    "<<E\n",
+    "<<E ",
+    "((",
+    "#",
+    "a#",
+    "[a",
+    "sh -c 'a b' ",
+    'eval "a b" ',
+    "awk |",
+    "sed /1",
+    "sed e",
+    "rm -r ",
 ]
 
 
@@ -352,7 +420,7 @@ def test_judging_takes_time_linear_in_the_command(piece: str) -> None:
     rules = Permissions(
         allow=("shell:a*b*c*d*e*f",),
         deny=("shell:*x*y*z*w*", "shell:git push*"),
-        ask=("shell:rm *",),
+        ask=("shell:rm *", "shell:ls -zq *"),
     )
 
     def seconds(size: int) -> float:

@@ -44,6 +44,21 @@ def stretches(size: int) -> Iterator[list[int]]:
         yield seen
 
 
+@contextmanager
+def reads(hf: Holdfast) -> Iterator[list[int]]:
+    """How many entries of the log are read meanwhile, page by page."""
+    log, seen = type(hf.session()._inner.store.log), list[int]()
+    read = log.read
+
+    async def counted(*told: Any, **how: Any) -> tuple[Any, ...]:
+        found = await read(*told, **how)
+        seen.append(len(found))
+        return found
+
+    with patch.object(log, "read", counted):
+        yield seen
+
+
 def talk(first: int, last: int) -> list[Body]:
     """Requests, each with an answer of some length."""
     numbers = range(first, last)
@@ -141,6 +156,25 @@ def test_the_first_compaction_reads_no_more_of_a_long_past(hf: Holdfast) -> None
             opened.apply(opened.plan(model=MODEL))
             taken.append(len(seen) - before)
     assert taken[1] <= taken[0] + 64
+
+
+def test_the_first_window_reads_no_more_of_a_long_past(hf: Holdfast) -> None:
+    taken: list[int] = []
+    for many in (150, 450):
+        session = hf.session()
+        with (
+            stretches(128), patch.object(ledger, "SLICE", 64), patch.object(ledger, "NEWEST", 64),
+            reads(hf) as seen,
+        ):  # fmt: skip
+            for n in range(0, many, 50):
+                session.append_all(
+                    [b for m in range(50) for b in (user(f"Do {n + m}"), assistant("so " * 250))]
+                )
+            opened = hf.session(id=session.id)
+            seen.clear()
+            assert not opened.window(model="gpt-4").over
+            taken.append(sum(seen))
+    assert taken[1] <= taken[0] + 128
 
 
 def test_an_old_store_is_never_read_to_its_end_for_one_window(hf: Holdfast) -> None:

@@ -6,7 +6,9 @@ Rule 2: what is forbidden is looked for at every word of every part, quoted or n
         number of options: too much is better than too little.
 Rule 3: where the shell makes up a word that could be a forbidden command (`git $x`, `g{i,}t push`),
         the command might be one. It is a net all the same, and no fence: a shell has other words.
-Rule 4: a pattern is matched by an automaton that reads each character once, so judging takes time
+Rule 4: a line is taken apart in several ways, as the shell does it (lexing.py) and at every sign
+        that could part commands, quoted or not: what one reading misses another finds.
+Rule 5: a pattern is matched by an automaton that reads each character once, so judging takes time
         linear in the command, whatever it holds; nothing is left out to make it so.
 """
 
@@ -14,11 +16,12 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from holdfast.agent.permissions.launchers import RUNNERS, first_program
+from holdfast.agent.lexing import KEPT, MADE_UP
+from holdfast.agent.permissions.launchers import RUNNERS, first_program, lexed
 
 _WORD: Final = r"(?:[^;&|\n\r\0`<>(){$]|\$(?![({])|(?<!\$)\{)"
 """A character that a wildcard may stand for."""
@@ -31,15 +34,15 @@ _REDIRECTED: Final = re.compile(
 )
 _QUOTES: Final = str.maketrans("", "", "\"'\\")
 
-_MADE_UP: Final = "\uffff"
-"""Stands for whatever the shell puts there; in a command itself it only makes that ask more."""
 _EXPANDED: Final = re.compile(
     r"(?P<out>[$<>@?*+!]\()|(?P<tick>`)|(?P<open>\()|(?P<close>\))|(?P<end>[;&|\n\r])"
     r"|(?P<any>\$'[^']*+'?|\$\{[^}$`]*+\}?|\$\w++|\$[@*#?$!-]|\{(?!\})[^\s;&|()`<>{]++"
     r"|(?<=\S)\}|\[[^\s\[;&|()`<>]++|[*?])"
 )
-_WHOLE: Final = re.compile(f"(?<![^ /=!:,])[^ /=!:,{_MADE_UP}]++(?=[ /=!:,]|\\Z)")
+_WHOLE: Final = re.compile(f"(?<![^ /=!:,])[^ /=!:,{MADE_UP}]++(?=[ /=!:,]|\\Z)")
 """A word in which the shell makes nothing up."""
+_OPTION: Final = re.compile(r"-([A-Za-z0-9]++)")
+_LONG: Final = re.compile(r"--([A-Za-z0-9])")
 _PLAIN: Final = re.compile(r"(?<!\S)[^\s-]\S*+")
 _BEGINNING: Final = re.compile(r"[ /=!:,](?=[^ /=!:,])")
 """Behind these a command may begin: another word, the name in a path, a value."""
@@ -113,7 +116,7 @@ class Glob:
             if not at or text[at - 1] in " /":
                 skipping |= states & self._after_blank if text[at] == "-" else 0
                 states |= skipping
-            if text[at] == _MADE_UP:
+            if text[at] == MADE_UP:
                 states = (2 * self._final - (states & -states)) if states else 0
                 skipping |= states & self._after_blank
             else:
@@ -143,6 +146,7 @@ def names(pattern: str, command: str) -> bool:
     texts = (joined, _REDIRECTED.sub(" ", joined), _SUBSTITUTED.sub(" ", joined))
     parts = {" ".join(one.split()) for text in texts for one in _BREAK.split(text)}
     parts |= {" ".join(part.translate(_QUOTES).split()) for part in parts}
+    parts |= {part.replace(MADE_UP, KEPT) for part in _lexed(command)}
     return any(glob.ends(part, _words(part)) for part in parts if part)
 
 
@@ -150,11 +154,45 @@ def might_name(pattern: str, command: str) -> bool:
     """Whether a command could be what a pattern forbids once the shell has made up its words, or
     where the names of programs are found in either case."""
     glob, joined = _glob(pattern), _joined(command)
-    parts = {*_expanded(_REDIRECTED.sub(" ", joined)), *_expanded(joined)}
-    if any(_MADE_UP in part and glob.ends(part, _commands(part)) for part in parts):
+    parts = {*_expanded(_REDIRECTED.sub(" ", joined)), *_expanded(joined), *_lexed(command)}
+    if any(MADE_UP in part and glob.ends(part, _commands(part)) for part in parts):
+        return True
+    if _has_its_options(pattern, command):
         return True
     lower, meant = _in_lower_case(command), _in_lower_case(pattern)
     return (lower, meant) != (command, pattern) and names(meant, lower)
+
+
+def _has_its_options(pattern: str, command: str) -> bool:
+    """Whether a command has the options of a pattern, written in another way or another place:
+    `rm -fr`, `rm -r -f` and `rm --recursive --force` might all be `rm -rf`."""
+    words = pattern.split()
+    wanted = _letters(word.partition("*")[0] for word in words)
+    if not wanted:
+        return False
+    rest = [word for word in words if not word.startswith("-")]
+    glob = _glob(" ".join(rest) + ("" if rest[-1:] == words[-1:] else "*"))
+    plain = [one.translate(_QUOTES).split() for one in _BREAK.split(_joined(command))]
+    for one in (*plain, *([word.text for word in words] for words in lexed(command)[0])):
+        if wanted <= _letters(one) and glob.ends(part := " ".join(one), _words(part)):
+            return True
+    return False
+
+
+def _letters(words: Iterable[str]) -> set[str]:
+    """What options say, whether short or long: the letters they stand for, in either case."""
+    found: set[str] = set()
+    for word in words:
+        if long := _LONG.match(word):
+            found.add(long[1].lower())
+        elif short := _OPTION.match(word):
+            found.update(short[1].lower())
+    return found
+
+
+def _lexed(command: str) -> Iterator[str]:
+    """The commands in a line as the shell reads it, each with a blank between its words."""
+    return (" ".join(word.text for word in words) for words in lexed(_joined(command))[0])
 
 
 def _in_lower_case(text: str) -> str:
@@ -200,13 +238,13 @@ def _expanded(line: str) -> Iterator[str]:
         part.append(line[at : found.start()])
         at, kind = found.end(), found.lastgroup
         if kind == "any":
-            part.append(_MADE_UP)
+            part.append(MADE_UP)
         elif kind in ("out", "open") or (kind == "tick" and not ticks):
             if kind == "open":  # what stands before it is a name, or nothing
                 yield _cleaned(part)
                 part = []
             else:
-                part.append(_MADE_UP)
+                part.append(MADE_UP)
             outer.append(part)
             part = []
         else:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
+
+from holdfast.agent.lexing import KEPT, MADE_UP, Word, commands
 
 _QUOTES: Final = str.maketrans("", "", "\"'\\")
 _BREAK: Final = re.compile(r"\$\(|[;&|\n\r`()]")
@@ -44,6 +48,11 @@ BEFORE: Final = frozenset(
 )
 """Words of the shell behind which a command begins."""
 
+_AWKS: Final = ("awk", "gawk", "mawk", "nawk")
+_PIPED: Final = re.compile(r".*(?:(?<![\"'|])\|(?!\|)|(?<!\|)\|(?![\"'|]))", re.DOTALL)
+"""A program for awk that pipes to another one; a bar in quotes is a text."""
+_SED: Final = rf"[gpiImM0-9]*+e[gpiImM0-9]*+(?:[;}}{KEPT}]|\Z)"
+"""A command of sed that runs what it has, or the flag of one."""
 _OPTIONS: Final = {
     "find": r"-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fprint0|fls)\Z",
     "git": r"--(?:upload-pack|receive-pack|exec|extcmd|open-files-in-pager|ext-diff|output)|-x|-O"
@@ -53,13 +62,15 @@ _OPTIONS: Final = {
     "sort": r"--compress-program|-o|--output",
     "rg": r"--pre",
     "ssh": r"-o",
-    "awk": r".*\b(?:system|getline)\b",
-    "sed": r"-i|--in-place",
+    **dict.fromkeys(_AWKS, r".*\b(?:system|getline)\b"),
+    "sed": rf"-i|--in-place|(?!-).*[^\w\s{KEPT}]{KEPT}*+{_SED}|{KEPT}*+{_SED}",
+    "hash": r"-[A-Za-z]*p",
     "env": r"-[A-Za-z0-9]*S|--s",
 }  # fmt: skip
 _MEANT: Final = {name: re.compile(options) for name, options in _OPTIONS.items()}
 _NAMING: Final = re.compile(
-    r"(?:GIT_(?:CONFIG(?:_COUNT|_PARAMETERS|_(?:KEY|VALUE)_\d+)?|EXEC_PATH)|BASH_ENV)="
+    r"BASH_(?:ALIASES|CMDS)\b"
+    r"|(?:GIT_(?:CONFIG(?:_COUNT|_PARAMETERS|_(?:KEY|VALUE)_\d+)?|EXEC_PATH)|BASH_ENV)="
     r"|GIT_CONFIG_(?:GLOBAL|SYSTEM)=(?!/dev/null\Z)"
     r"|(?:GIT_(?:SSH|SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)"
     r"|PAGER|EDITOR|VISUAL|PROMPT_COMMAND)=[^$]*+\$"
@@ -84,7 +95,9 @@ HIDING: Final = READERS | {
     "parallel",
     "alias",
     "find",
-    "awk",
+    *_AWKS,
+    "sed",
+    "hash",
     "tar",
     "rsync",
     "rg",
@@ -111,7 +124,22 @@ def launches(command: str, pattern: str) -> bool:
 
 def hides(command: str) -> bool:
     """Whether what a command runs cannot be read off its words."""
-    return any(map(_is_hiding, _arguments(command)))
+    found, too_deep = lexed(command)
+    return (
+        too_deep
+        or any(map(_is_hiding, _arguments(command)))
+        or any(map(_is_hiding, chain.from_iterable(map(_in_command, found))))
+    )
+
+
+@lru_cache(maxsize=2)
+def lexed(command: str) -> tuple[list[list[Word]], bool]:
+    """The commands in a line as the shell reads it, and whether there are too many levels."""
+    return commands(command, _runs_words)
+
+
+def _runs_words(word: str) -> bool:
+    return word == MADE_UP or _name(word) in RUNNERS
 
 
 def _spelled(word: str, known: list[str]) -> bool:
@@ -129,6 +157,8 @@ def _is_hiding(found: Argument) -> bool:
         return "alias." in found.word or found.word.startswith("ext::")
     if found.program == "env":
         return found.word != "env"
+    if found.program == "sed":
+        return not found.word.startswith("-")
     return found.program in HIDING
 
 
@@ -138,8 +168,15 @@ def _arguments(command: str) -> Iterator[Argument]:
         yield from _in_piece(piece.split())
 
 
+def _in_command(words: list[Word]) -> Iterator[Argument]:
+    return _in_words([word.raw for word in words], [word.text for word in words])
+
+
 def _in_piece(words: list[str]) -> Iterator[Argument]:
-    plain = [word.translate(_QUOTES) for word in words]
+    return _in_words(words, [word.translate(_QUOTES) for word in words])
+
+
+def _in_words(words: list[str], plain: list[str]) -> Iterator[Argument]:
     yield from (Argument(ENVIRONMENT, word) for word in plain if _NAMING.match(word))
     first = first_program(plain)
     programs: dict[str, Reading] = {}
@@ -216,7 +253,8 @@ class Reading:
             yield from self._before_subcommand(plain)
             return
         self._global = False
-        if _MEANT[self._name].match(plain) or _MADE_UP.match(word):
+        piped = self._name in _AWKS and _PIPED.match(word)
+        if piped or _MEANT[self._name].match(plain) or _MADE_UP.match(word):
             yield Argument(self._name, plain)
 
     def _before_subcommand(self, plain: str) -> Iterator[Argument]:

@@ -32,9 +32,6 @@ from holdfast.model.span import Span, Spans, clip
 from holdfast.model.view import View
 from holdfast.model.window import Budget
 
-REACH = 2.0
-"""Planning reads the newest messages up to so many times the room; what is older is covered."""
-
 STEPS = 8
 """More steps than there are are never taken for one window."""
 
@@ -225,8 +222,7 @@ class Climb:
     ) -> Situation:
         scene = self.scene
         floor = 0 if brief else (await scene.floor(view, around, budget)).tokens.tokens
-        few = await scene.few(view)
-        beyond, tokens = ((), 0) if few is not None else await self._beyond(view, budget)
+        beyond, tokens = await self._beyond(view, budget)
         summaries = await scene.summaries(view)
         if beyond:
             first = beyond[-1].last + 1
@@ -261,9 +257,7 @@ class Climb:
         It is more than fits in any case: how much more would cost as much as the log is long.
         """
         shedding = Shedding(self.scene)
-        heads = await shedding.heads(view, int(budget.room * REACH))
-        first = heads[0].seq if heads else 1
-        older = clip(view.spans, 1, first - 1)
+        older = await shedding.beyond(view, budget.room)
         tokens, left, weight = 0, older, shedding.scale(view).head
         while left and tokens <= budget.room:
             page = await self.scene.log.heads(view.session.id, left, limit=PAGE)

@@ -33,6 +33,9 @@ from holdfast.model.window import Budget, Window
 PAGE = 256
 """How many heads are read at once, newest first."""
 
+REACH = 2.0
+"""Planning reads the newest messages up to so many times the room; what is older is covered."""
+
 NOTE = 64
 """What a marker's own words take in the window."""
 
@@ -99,6 +102,13 @@ class Shedding:
         kept = {*folded.kept} - {folded.asked}
         frame = estimate(tagged(self._scene.policy, "kept", ""))
         return Scale(self._scene.cap, folded.cleared, kept, frame)
+
+    async def beyond(self, view: View, room: int) -> Spans:
+        """What is visible and too far back to be read: a log is longer than what looks at it."""
+        if await self._scene.few(view) is not None:
+            return ()
+        heads = await self.heads(view, int(room * REACH))
+        return clip(view.spans, 1, heads[0].seq - 1 if heads else 0)
 
     async def heads(self, view: View, room: int) -> list[Head]:
         """The newest heads, until they fill more than the room or there are no more."""

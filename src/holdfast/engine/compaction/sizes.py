@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.core.window.occupancy import whole_prompt
 from holdfast.engine.calls.last_call import given_now
+from holdfast.engine.compaction.shedding import Shedding
 from holdfast.engine.usage.recorded_window import recorded, recorded_call
 from holdfast.model.log import Clear, Summary
 from holdfast.model.view import View
@@ -22,8 +23,13 @@ Marked = TypeVar("Marked", bound="Summary | Clear")
 
 
 async def sized(scene: Scene, counting: Counting, view: View, marker: Marked) -> Marked:
-    """The marker with what the whole prompt takes before it, and about takes after it."""
+    """The marker with what the whole prompt takes before it, and about takes after it.
+
+    It is unchanged where more is visible than is ever read: nobody could be sent that prompt.
+    """
     around, budget = await scene.around(view.folded)
+    if await Shedding(scene).beyond(view, budget.room):
+        return marker
     before = await counting.of(await scene.assembled(view, around, budget))
     then = await scene.marked(view, marker, write=False)
     around, budget = await scene.around(then.folded)
@@ -41,6 +47,8 @@ async def sized_by_hand(session: OpenSession, view: View, marker: Marked) -> Mar
     preparation = await session.turns.preparation()
     counting = await preparation.counting(write=False)
     made = await sized(preparation.scene, counting, view, marker)
+    if not made.prompt_before:
+        return made
     call = await recorded_call(session)
     if call is None:
         return made
