@@ -181,6 +181,7 @@ BODIES: list[Any] = [
     Message("user", (Media("image/png", "aGVsbG8="),)),  # type: ignore[arg-type]
     Message("tool", (ToolResult("c", b"out"),)),  # type: ignore[arg-type]
     Message("tool", (ToolResult("c", "x", 1),)),  # type: ignore[arg-type]
+    Message("tool", (ToolResult("c", "x", exit="1"),)),  # type: ignore[arg-type]
     Message("tool", (ToolResult(uuid.UUID(int=7), "x"),)),  # type: ignore[arg-type]
     Message("user", (Text(uuid.UUID(int=7)),)),  # type: ignore[arg-type]
     Message("user", (Text(42),)),  # type: ignore[arg-type]

@@ -111,6 +111,7 @@ def _plain(part: Part) -> bool:
             and type(part.error) is bool
             and part.media == ()
             and part.seal is part.started is None
+            and (part.exit is None or type(part.exit) is int)
         )
     return False
 
