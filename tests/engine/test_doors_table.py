@@ -335,7 +335,7 @@ class Story:
                 self.told(f"export {to} {given}", made, 700)
         file = self.place / "out.json"
         self.told("export to a file", lambda: hf.export("main", file=file).fidelity.carried)
-        self.told("imported", lambda: [(one.session, one.state) if hasattr(one, "state") else one for one in hf.import_from(file)])  # fmt: skip
+        self.told("imported", lambda: list(hf.import_from(file)))
         for to in ("claude-code", "codex", "chat", "markdown", "odd"):
             self.told(f"handed to {to}", lambda to=to: hf.hand_over("main", to, home=self.place / "home"))  # fmt: skip
         for given in ({"limit": 2}, {"offset": 1}, {"offset": 4, "limit": 2}, {"offset": 6, "limit": 5}, {"offset": 9}):  # fmt: skip
