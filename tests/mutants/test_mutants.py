@@ -208,6 +208,15 @@ def test_nearer_tests_come_first_and_no_more_than_fit(tmp_path: Path) -> None:
     ) == [["tests/core/test_near.py::test_b", "tests/engine/test_far.py::test_a"]]
 
 
+def test_what_is_bound_at_import_is_judged_by_the_test_that_reads_it(tmp_path: Path) -> None:
+    limit, *_, inside = mutants(PATH, b"MOST = 200\n\ndef told():\n    return MOST + 1\n")
+    reached = Map(tmp_path)
+    reached.tests = [reach.Test("tests/test_constants.py::test_all", 1.0, 0)]
+    choice = Choice(reached, {PATH: SOURCE}, 6.0)
+    assert choice.tests(limit) == [["tests/test_constants.py::test_all"]]
+    assert choice.tests(inside) == []
+
+
 def test_time_is_shared_by_near_tests_and_by_those_that_see_most(tmp_path: Path) -> None:
     made = mutants(PATH, SOURCE)[-1]
     reached = Map(tmp_path)
