@@ -21,6 +21,8 @@ from typing import Any
 
 import pytest
 
+from holdfast.importers.gemini_cli import GeminiCli
+from holdfast.importers.opencode import OpenCode
 from holdfast.testing.contracts.importer import ImporterContract
 from tests.changing import CHANGES, Item, block, changed, compare, item, line, places, said
 from tests.importers import (
@@ -32,6 +34,7 @@ from tests.importers import (
     test_opencode,
     test_pi,
 )
+from tests.importers.opencode_writing import Talk, ran, thought
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "importers"
 DEEP = 4
@@ -40,6 +43,82 @@ ALIKE = 1
 """How many fields of one name in lines of one kind are changed."""
 SHOWN = 4
 """How many lines of a difference are written down; the rest as a hash."""
+
+
+class Printed(ImporterContract):
+    """What Gemini CLI prints, with events that are seldom."""
+
+    def importer(self) -> GeminiCli:
+        return GeminiCli()
+
+    def example(self, place: Path) -> Path:
+        events: list[dict[str, Any]] = [
+            {"type": "init", "session_id": "s", "model": "gemini-2.5-pro"},
+            {"type": "message", "role": "user", "content": "List."},
+            {"type": "message", "role": "user", "content": "At once."},
+            {"type": "message", "role": "assistant", "content": "I ", "delta": True},
+            {"type": "message", "role": "assistant", "content": "list.", "delta": True},
+            {"type": "tool_use", "tool_name": "ls", "tool_id": "t1", "parameters": {"path": "."}},
+            {"type": "tool_use", "tool_id": "t2"},
+            {"type": "tool_use", "tool_name": "no id"},
+            {"type": "tool_result", "tool_id": "t1", "status": "success", "output": "a.py"},
+            {"type": "tool_result", "tool_id": "t2", "status": "error", "error": {"message": "no"}},
+            {"type": "message", "role": "assistant", "content": ""},
+            {"type": "error", "severity": "warning", "message": "slow"},
+            {"type": "hologram"},
+            {"type": "hologram", "again": 1},
+            {"untyped": 1},
+            {"type": "message", "role": "assistant", "content": "Done.", "delta": True},
+            {"type": "result", "stats": {"input_tokens": 90, "output_tokens": 7, "cached": 30}},
+            {"type": "message", "role": "user", "content": "More."},
+            {"type": "message", "role": "assistant", "content": "No."},
+            {"type": "result", "stats": {"input_tokens": 5, "output_tokens": 1, "cached": 9}},
+            {"type": "result", "stats": {}},
+            {"type": "message", "role": "assistant", "content": "Open", "delta": True},
+        ]
+        path = place / "out.jsonl"
+        stamped = (
+            {**one, "timestamp": f"2026-04-23T12:53:{n:02d}Z"} for n, one in enumerate(events)
+        )
+        path.write_text("".join(f"{json.dumps(one)}\n" for one in stamped))
+        return path
+
+
+class Reverted(ImporterContract):
+    """A subagent of OpenCode's that was reverted, with compactions that came to nothing."""
+
+    def importer(self) -> OpenCode:
+        return OpenCode()
+
+    def example(self, place: Path) -> Path:
+        talk = Talk(parentID="ses_parent", model={"id": "m"})
+        picture = {"mime": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="}
+        step: dict[str, Any] = {"type": "step-start"}
+        failed = {"status": "error", "output": None, "error": "bad"}
+        talk.user("Look.", {"type": "text", "text": "psst", "ignored": True},
+                  {"type": "file", **picture}, {"type": "subtask", "prompt": "Look there."},
+                  {"type": "hologram"})  # fmt: skip
+        talk.reply(
+            thought("sealed", copilot={"x": 1}), thought(""), ran("c1", "a", metadata={"exit": 0}),
+            step, "And?", ran("", None, status="running"),
+            ran("c2", time={"start": 5, "compacted": 90}, **failed), step,
+            ran("c3", "b", attachments=[{**picture, "filename": "p.png"}, {"mime": "x"}],
+                time={"compacted": 80}), providerID="opencode", finish="length",
+        )  # fmt: skip
+        talk.user({"type": "compaction", "auto": False})
+        talk.user("Not that.")
+        talk.user({"type": "compaction", "auto": False})
+        talk.reply("", summary=True)
+        talk.reply("Cut off", summary=True, error={"name": "APIError"})
+        talk.reply("The end.", summary=True, tokens={})
+        talk.reply(providerID="google-vertex", cost=-1, error={"name": "MessageAbortedError"})
+        talk.reply(
+            "Sealed.", providerID="other", cost="much", finish="tool-calls", tokens={"input": 1}
+        )
+        last = talk.user("Go back.")
+        talk.reply("Why?", cost=2_000_000, time={"created": 5})
+        talk.info["revert"] = {"messageID": last, "partID": "prt_1"}
+        return talk.export(place)
 
 
 EXAMPLES: dict[str, type[ImporterContract]] = {
@@ -51,7 +130,9 @@ EXAMPLES: dict[str, type[ImporterContract]] = {
     "copilot-cli": test_copilot_cli.TestCopilotCli,
     "gemini-cli": test_gemini_cli.TestLines,
     "gemini-cli-document": test_gemini_cli.TestDocument,
+    "gemini-cli-printed": Printed,
     "opencode-export": test_opencode.TestExport,
+    "opencode-reverted": Reverted,
     "opencode-tree": test_opencode.TestTree,
     "opencode-database": test_opencode.TestDatabase,
     "pi": test_pi.TestPi,
