@@ -118,7 +118,7 @@ class Reverted(ImporterContract):
         last = talk.user("Go back.")
         talk.reply("Why?", cost=2_000_000, time={"created": 5})
         talk.info["revert"] = {"messageID": last, "partID": "prt_1"}
-        return talk.export(place)
+        return talk.export(place / "a" / "b")
 
 
 EXAMPLES: dict[str, type[ImporterContract]] = {
