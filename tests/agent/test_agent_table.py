@@ -58,7 +58,7 @@ def _given(call: Callable[[], Any], most: int = 400) -> str:
     try:
         text = repr(call())
     except (HoldfastError, OSError) as error:
-        text = f"{type(error).__name__}: {error}"
+        text = type(error).__name__
     return text if len(text) <= most else f"{text[: most - 20]} … {short_hash(text)}"
 
 

@@ -111,7 +111,7 @@ class Story:
             found = list(found) if isinstance(found, Iterator) else found
             text = repr(getattr(found, "info", found))
         except HoldfastError as error:
-            found, text = None, f"{type(error).__name__}: {error}"
+            found, text = None, type(error).__name__
         self.lines.append(f"{name}: {_short(self.anywhere(text), most)}")
         return found
 
