@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.agent.hooks import Hooks, hooks
 from holdfast.agent.loop import Agent
@@ -208,15 +208,18 @@ SCRIPT = (
 )  # fmt: skip
 
 
+class Measured(NamedTuple):
+    """Writes down what is told to whoever measures."""
+
+    lines: list[str]
+
+    def tell(self, event: Any) -> None:
+        self.lines.append(_without_times(event))
+
+
 def _turns(place: Path) -> Iterator[str]:
     work, answers = _files(place / "turns"), iter(SCRIPT)
-    lines, measured = list[str](), list[str]()
-
-    class Measured:
-        """Writes down what is told to whoever measures."""
-
-        def tell(self, event: Any) -> None:
-            measured.append(_without_times(event))
+    lines, measured = list[str](), Measured([])
 
     def look(what: Any) -> None:
         about = what.call or what.delta or what.words
@@ -231,7 +234,7 @@ def _turns(place: Path) -> Iterator[str]:
     with StrictServer(lambda asked: next(answers)) as server:
         engine = Engine(
             MemoryStore(), clock=Clock(), ids=Counted(), lock=ThreadLock, secrets=("hunter2-secret",),
-            catalogue=Models(60_000, {}), voice=spoken, telemetry=Measured(),
+            catalogue=Models(60_000, {}), voice=spoken, telemetry=measured,
         )  # fmt: skip
         with (
             Holdfast(engine) as hf,
@@ -249,13 +252,18 @@ def _turns(place: Path) -> Iterator[str]:
             yield from (
                 f"measured {line}" for line in sorted(measured)
             )  # threads tell in any order
-            for one in s.entries():
-                yield f"entry {one.seq} {_without_times(one.body)}"
-            yield f"todo: {made.toolbox.todo}"
-            yield f"subtasks: {[(one.title, one.head) for one in subtasks(hf, s.info)]}"
-            for asked in server.asked:
-                tools = [one["name"] for one in asked.body.get("tools", [])]
-                yield f"sent: {len(asked.body['messages'])} {tools} {asked.rule}"
+            yield from _left(hf, made)
+        for asked in server.asked:
+            tools = [one["name"] for one in asked.body.get("tools", [])]
+            yield f"sent: {len(asked.body['messages'])} {tools} {asked.rule}"
+
+
+def _left(hf: Holdfast, made: Agent) -> Iterator[str]:
+    """What a turn has left behind."""
+    for one in made.session.entries():
+        yield f"entry {one.seq} {_without_times(one.body)}"
+    yield f"todo: {made.toolbox.todo}"
+    yield f"subtasks: {[(one.title, one.head) for one in subtasks(hf, made.session.info)]}"
 
 
 def _call(asked: Any) -> str:
