@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.agent.hooks import Hooks, hooks
 from holdfast.agent.loop import Agent
@@ -208,10 +208,11 @@ SCRIPT = (
 )  # fmt: skip
 
 
-class Measured(NamedTuple):
+class Measured:
     """Writes down what is told to whoever measures."""
 
-    lines: list[str]
+    def __init__(self) -> None:
+        self.lines: list[str] = []
 
     def tell(self, event: Any) -> None:
         self.lines.append(_without_times(event))
@@ -219,7 +220,7 @@ class Measured(NamedTuple):
 
 def _turns(place: Path) -> Iterator[str]:
     work, answers = _files(place / "turns"), iter(SCRIPT)
-    lines, measured = list[str](), Measured([])
+    lines, measured = list[str](), Measured()
 
     def look(what: Any) -> None:
         about = what.call or what.delta or what.words

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from holdfast.core.calls import refusals
 from holdfast.core.compaction import provider_edits
 from holdfast.core.extract import digest, extract, name_index, names, quotes
+from holdfast.core.extract.extract import digested, dwelt, listing
 from holdfast.core.extract.quotes import choose, promising
 from holdfast.core.ledger.build import ledger
 from holdfast.core.ledger.checks import claims, matching, mentions
@@ -204,9 +205,9 @@ def _extracts() -> Iterator[str]:
     yield from _text("behind one of ours", extract([], (once, THEIRS), 250))
     yield from _text("alone", extract([], (THEIRS,), 250))
     yield from _text("alone, in less", extract([], (THEIRS,), 20))
-    yield from _text("listed", extract.listing(long[:16], [(3, "see old_file.py and b_name_c"), (2, once)], 150))  # fmt: skip
-    yield from _text("listed beside", extract.listing(long[:8], [], 150, beside="steps/step_0.py"))
-    some = list(extract.dwelt([quotes.Piece(1, "x", "Word of the parser and its parts.", 1.0)] * 2, "THE parser, its PARTS of"))  # fmt: skip
+    yield from _text("listed", listing(long[:16], [(3, "see old_file.py and b_name_c"), (2, once)], 150))  # fmt: skip
+    yield from _text("listed beside", listing(long[:8], [], 150, beside="steps/step_0.py"))
+    some = list(dwelt([quotes.Piece(1, "x", "Word of the parser and its parts.", 1.0)] * 2, "THE parser, its PARTS of"))  # fmt: skip
     yield f"dwelt: {[round(one.worth, 4) for one in some]}"
     candidates = [piece for one in long[:24] for piece in quotes.pieces(one, 30)]
     held = names.Names(24)
@@ -233,7 +234,7 @@ def _digests() -> Iterator[str]:
     for covers in ((), (Span(1, 100),), (Span(1, 40), Span(400, 480))):
         inner = held.within(covers)
         yield f"within {covers}: {len(inner.pieces)} {len(inner.names)}"
-        yield from _text("digested", extract.digested(held, covers, 120))
+        yield from _text("digested", digested(held, covers, 120))
     yield f"aged: {[round(digest.aged(quotes.Piece(5, 'x', 'y', 2.0), n).worth, 4) for n in (1, 5, 6, 205)]}"  # fmt: skip
 
 
