@@ -251,7 +251,7 @@ def _turns(place: Path) -> Iterator[str]:
             yield f"tools: {[one.name for one in made.tools()]}"
             yield from lines
             yield from (
-                f"measured {line}" for line in sorted(measured)
+                f"measured {line}" for line in sorted(measured.lines)
             )  # threads tell in any order
             yield from _left(hf, made)
         for asked in server.asked:
