@@ -41,7 +41,7 @@ def _serve(told: dict[str, Any]) -> None:
         said = {"wrong": "a model on this machine needs xllamacpp; pip install 'holdfast[local]'"}
     except Exception as failed:
         path = told.get("weights")
-        said = {"wrong": f"{path} cannot be loaded: {failed}; is it a GGUF file?"}
+        said = {"wrong": f"{path} cannot be loaded: {failed}; check whether it is a GGUF file"}
     answers.write(framed(json.dumps(said).encode()))
     answers.flush()
     while "url" in said:

@@ -43,7 +43,9 @@ def _is_symlink(place: Path) -> bool:
     try:
         return place.is_symlink()
     except OSError as error:  # before Python 3.14 a name that is too long is told so
-        raise Misuse(f"no file can be at {str(place)!r}: {error.strerror}") from error
+        raise Misuse(
+            f"no file can be at {str(place)!r} ({error.strerror}); name another --store"
+        ) from error
 
 
 def make_private(place: Path) -> None:
