@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.cli.app import words_of
 from holdfast.cli.chat.resume import how_to_go_on, in_advance, in_words
 from holdfast.cli.chat.resume import loaded as brought
-from holdfast.cli.chat.signals import told_to_end
+from holdfast.cli.chat.signals import interrupts_wait, told_to_end
 from holdfast.cli.context.fullness import percent
 from holdfast.cli.ui.format import in_chat, loading, size
 from holdfast.cli.ui.terminal import fitted, neutral
@@ -250,12 +250,15 @@ class Conversation:
         except (OSError, ValueError) as error:
             self.screen.say(f"error: it could not be started: {error}", "red")
             return
-        self.screen.rest()
-        output = redact(output, self.agent.session.secrets)
-        self.screen.console.print(neutral(output), markup=False, highlight=False)
-        told = wrap("user_shell_command", f"$ {command}\n{output}")
-        self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))
-        self._used = ""
+        try:
+            with suppress(KeyboardInterrupt), interrupts_wait():  # it has run: that is kept
+                self.screen.rest()
+                output = redact(output, self.agent.session.secrets)
+                told = wrap("user_shell_command", f"$ {command}\n{output}")
+                self.agent.session.append(Message("user", (Text(told, "user_shell_command"),)))
+                self._used = ""
+        finally:
+            self.screen.console.print(neutral(output), markup=False, highlight=False)
 
     def _prompt(self) -> Any:
         from holdfast.cli.chat.prompt import prompt

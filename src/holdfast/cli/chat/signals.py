@@ -64,6 +64,26 @@ def ends_when_told(*, terminal: bool = False) -> Iterator[None]:
         raise SystemExit(128 + _told[0])
 
 
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """What interrupts meanwhile does so when this is done: for steps that take no time to speak of.
+
+    A signal that ends the program still wakes its watcher, so that no such step holds that up.
+    """
+    came: list[int] = []
+    named = (signal.SIGINT, *_signals(ignored=False))
+    before = {one: handler for one in named if callable(handler := signal.getsignal(one))}
+    for one in before:
+        signal.signal(one, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        for one in dict.fromkeys(came):
+            signal.raise_signal(one)
+
+
 def _let_go() -> None:
     """Write nothing more to a terminal that is gone, also not when Python shuts down."""
     for stream in (sys.stdout, sys.stderr):
