@@ -284,15 +284,21 @@ def test_what_does_not_end_in_time_is_not_waited_for() -> None:
 def test_an_interrupt_waits_for_a_step_and_is_not_lost(told: signal.Signals) -> None:
     from holdfast.cli.chat.signals import interrupts_wait
 
-    before, done = signal.signal(told, signal.default_int_handler), False
-    try:
-        with pytest.raises(KeyboardInterrupt), interrupts_wait():
+    done: list[str] = []
+
+    def step() -> None:
+        with interrupts_wait():
             signal.raise_signal(told)
-            done = True
+            done.append("the step")
+
+    before = signal.signal(told, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            step()
         assert signal.getsignal(told) is signal.default_int_handler
     finally:
         signal.signal(told, before)
-    assert done
+    assert done == ["the step"]
 
 
 def test_a_session_of_tmux_that_is_killed_ends_its_chat(tmp_path: Path) -> None:
