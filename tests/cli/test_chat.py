@@ -83,7 +83,7 @@ def test_a_conversation(begin: Begin, tmp_path: Path) -> None:
     talk.type("please make it")
     talk.wait("allow write made.txt? y / n / a = always here", 2)
     talk.type("a")
-    talk.wait("✓ 1 line")
+    talk.wait("✓ created made.txt (+1 -0 lines)")
     assert (talk.work / "made.txt").read_text() == "x"
     rules = (tmp_path / "config" / "holdfast" / "permissions.toml").read_text()
     assert rules == f'[projects."{talk.work}"]\nallow = ["write"]\n'

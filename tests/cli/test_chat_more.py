@@ -141,7 +141,7 @@ def test_the_model_that_was_asked_for_is_there_again(
     talk.run("chat", "-c")
     talk.wait("holdfast · claude-haiku-4-5 ·")
     talk.type("hello again")
-    talk.wait("All right.", 1)
+    talk.wait("All right.", 2)  # the first is what was last said
     asked = begin.server.asked  # type: ignore[attr-defined]
     assert "So far claude-sonnet-4-6 has led" in str(asked[-1].body)
 

@@ -100,11 +100,14 @@ class Agent:
         """What the user said last."""
         self._beside: Together[ToolResult] | None = None
 
-    def turn(self, text: str, *media: Any) -> Entry | None:
-        """Say something, and work until the model is done; the last reply."""
+    def turn(self, text: str, *media: Any, files: Sequence[str] = ()) -> Entry | None:
+        """Say something, behind files as they are now, and work until the model is done; the last
+        reply."""
         self.said = text
         with self._interruptible(begun=False):
             self._begin()
+            for one in files:
+                self.session.append(Message("user", (Text(one, scaffold="file"),)))
             self.session.user(text, *media)
             return self._work()
 

@@ -31,10 +31,14 @@ class ChatFiles:
 
     def add(self, path: str, *, read_only: bool = False) -> int:
         """Bring a file into the chat; how many tokens it takes."""
-        tokens = estimate(self._content(path))
+        tokens = self.size(path)
         self.drop(path)
         (self._read if read_only else self._open).append(path)
         return tokens
+
+    def size(self, path: str) -> int:
+        """How many tokens a file takes, whether or not it is in the chat."""
+        return estimate(self.content(path))
 
     def drop(self, path: str) -> bool:
         """Take a file out of the chat; whether it was there."""
@@ -60,11 +64,12 @@ class ChatFiles:
 
     def _now(self, path: str) -> str:
         try:
-            return self._content(path)
+            return self.content(path)
         except (HoldfastError, OSError) as error:
             return f"It cannot be read now: {error}"
 
-    def _content(self, path: str) -> str:
+    def content(self, path: str) -> str:
+        """What a file beneath the directory says now, without the keys that are ours."""
         data = self._root.read(path, LARGEST)
         if b"\0" in data[:8_192]:
             raise Misuse(f"{path} is no text")

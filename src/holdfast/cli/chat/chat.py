@@ -72,7 +72,8 @@ def chat(
         closing(Voice()) as voice,
         asked.open(make=True, endpoint=counts) as hf,
     ):
-        opener = Opener(hf, voice, caps, on_conflict="fork", weak_model=reachable(weak_model))
+        weak = reachable(weak_model)
+        opener = Opener(hf, voice, caps, on_conflict="fork", weak_model=weak, asked=asked)
         resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
 

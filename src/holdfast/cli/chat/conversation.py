@@ -13,6 +13,8 @@ from holdfast.cli.chat.resume import how_to_go_on, in_advance, in_words
 from holdfast.cli.chat.resume import loaded as brought
 from holdfast.cli.chat.signals import interrupts_wait, told_to_end
 from holdfast.cli.context.fullness import percent
+from holdfast.cli.last_said import show_last
+from holdfast.cli.mentions import mentioned, taken_along, without_marks
 from holdfast.cli.ui.format import in_chat, loading, size
 from holdfast.cli.ui.terminal import fitted, neutral
 from holdfast.cli.usage.cost import spent_in_words
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.engine.client import BlockingSession, Holdfast
     from holdfast.errors import Capped
     from holdfast.model.rate_limits import Limits
+    from holdfast.model.search import Hit
 
 GAUGE = 10
 """How many characters the gauge of the window has."""
@@ -58,12 +61,15 @@ class Conversation:
         self._used, self._gauge = "", ""
         self._limits: Limits | None = None
         self._script: Script | None = None
+        self.found: tuple[Hit, ...] = ()
+        """What /search has found last."""
 
     def take(self, session: BlockingSession, whom: Whom) -> None:
         """Go on in a session, with a model; one that is left with nothing in it is not kept."""
         provider = self._provider(whom)
         self._leave()
         self.agent = self._make(session, provider, whom.model)
+        self.screen.outputs.clear()
 
     def _leave(self) -> None:
         if hasattr(self, "agent"):
@@ -111,22 +117,29 @@ class Conversation:
             if self._script:
                 self._script.close()
         session = self.agent.session
-        self.screen.say(how_to_go_on(self.hf, session.info), "dim")
+        self.screen.say(how_to_go_on(self.hf, session.info, self.opener.asked.again), "dim")
 
     def _listen(self, prompt: Callable[[], str]) -> None:
         from holdfast.agent.keep_warm import Idle
 
+        leaving = False
         while not told_to_end():
             text = ""
             try:
                 with Idle(self.agent.session, self.whom.open):
                     text = prompt()
+                leaving = False
                 if text.strip() and not self._interruptible(text.strip()):
                     break
                 self._changed()
             except KeyboardInterrupt:
                 if text.strip():  # it struck before that was done, or as it ended
                     self.screen.say("interrupted; what was typed may not have been sent", "yellow")
+                elif leaving:
+                    break
+                elif not told_to_end():
+                    self.screen.say("Ctrl-C again leaves", "dim")
+                    leaving = True
             except EOFError:
                 break
 
@@ -157,8 +170,10 @@ class Conversation:
         if self.whom.provider == "embedded":
             self.screen.say(_SMALL, "dim")
         if loaded:
+            self.screen.busy("loading…")
             told = brought(session, self.whom.model)
             self.screen.say(in_words(told), "dim")
+            show_last(self.screen, session)
             if ahead := in_advance(told):
                 self.screen.say(ahead, "yellow")
         if session.caps != Caps() and not session.catalogue.profile(self.whom.model).prices:
@@ -181,8 +196,9 @@ class Conversation:
         return True
 
     def _turn(self, text: str) -> None:
-        said = [text, *self._pictures(text)]
-        self._worked(lambda: self.agent.turn(*said))
+        said = [text, *self._pictures(without_marks(text))]
+        files = self._mentioned(text)
+        self._worked(lambda: self.agent.turn(*said, files=files))
 
     def _worked(self, work: Callable[[], object]) -> None:
         """Let the agent work; what goes wrong is said, and a cap is asked about."""
@@ -231,6 +247,16 @@ class Conversation:
             self.screen.say(f"  {words}", "yellow")
         return list(taken)
 
+    def _mentioned(self, text: str) -> list[str]:
+        """The files that an @ names, to be said along; each is told of here."""
+        window = self.agent.session.catalogue.profile(self.whom.model).window
+        found: list[str] = []
+        for path in mentioned(text, self.agent.toolbox.root):
+            said, about = taken_along(path, self.agent.files, window)
+            self.screen.say(f"  {about}", "dim" if said else "yellow")
+            found += filter(None, [said])
+        return found
+
     def _command(self, command: str) -> None:
         """Run a command of the user's own, and let the model know of it, interrupted or not."""
         from holdfast.agent.build import workplace
@@ -269,7 +295,7 @@ class Conversation:
         if command:
             self._script = Script(command, lambda: self.agent.session.status())
             self._script.ask()
-        return prompt(self.toolbar, EVERY if command else None)
+        return prompt(self, EVERY if command else None)
 
     def toolbar(self) -> Any:
         """The line below what is typed: the user's own, where there is one and it says anything."""

@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.chat.signals import watch_signals
 from holdfast.core.secrets import redact
 from holdfast.engine.settings import settings
 from holdfast.files import data_home, private_directory, private_file
 
+if TYPE_CHECKING:
+    from holdfast.cli.chat.conversation import Conversation
 
-def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[[], str]:
+
+def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str]:
     """Asks for what is said next; Enter sends it, Alt-Enter or a backslash begins another line.
 
     With `refresh` the line below is drawn again after so many seconds, whatever is typed.
     """
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import WordCompleter
-    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.application import get_app
+    from prompt_toolkit.filters import Condition
 
-    from holdfast.cli.chat.slash import SLASH
+    from holdfast.cli.chat_completer import ChatCompleter, offers_itself
 
-    keys = KeyBindings()
+    completer = ChatCompleter(talk)
 
-    @keys.add("escape", "enter")
-    def _(event: object) -> None:
-        event.current_buffer.insert_text("\n")  # type: ignore[attr-defined]
+    @Condition
+    def offering() -> bool:
+        return offers_itself(get_app().current_buffer.document.text_before_cursor)
 
     session: PromptSession[str] = PromptSession(
         history=_history(),
-        completer=WordCompleter([f"/{name}" for name in SLASH], sentence=True),
-        complete_while_typing=False,
-        key_bindings=keys,
-        bottom_toolbar=status,
+        completer=completer,
+        complete_in_thread=True,
+        complete_while_typing=offering,
+        key_bindings=_keys(talk),
+        bottom_toolbar=talk.toolbar,
         refresh_interval=refresh or 0,
     )
 
     def line(before: str) -> str:
+        completer.forget()
         try:
             return session.prompt(before)
         finally:
@@ -52,6 +58,26 @@ def prompt(status: Callable[[], Any], refresh: float | None = None) -> Callable[
         return text
 
     return ask
+
+
+def _keys(talk: Conversation) -> Any:
+    """Keys that do more than to type."""
+    from prompt_toolkit.application import run_in_terminal
+    from prompt_toolkit.key_binding import KeyBindings
+
+    from holdfast.cli.outputs import show
+
+    keys = KeyBindings()
+
+    @keys.add("escape", "enter")
+    def _(event: Any) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-o")
+    def _(event: Any) -> None:
+        run_in_terminal(lambda: show(talk, ""))
+
+    return keys
 
 
 def _history() -> Any:
@@ -96,6 +122,9 @@ def _echoing(wanted: bool) -> Iterator[None]:
     changed = [*before]
     changed[3] = before[3] | termios.ECHO if wanted else before[3] & ~termios.ECHO
     changed[3] |= termios.NOFLSH  # an interrupt is no reason to forget what was typed
+    end = b"\x04" if wanted else bytes([os.fpathconf(terminal, "PC_VDISABLE")])
+    changed[6] = [*before[6]]
+    changed[6][termios.VEOF] = end  # a Ctrl-D that is typed meanwhile waits like all else
     termios.tcsetattr(terminal, termios.TCSANOW, changed)
     try:
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completions
-from holdfast.cli.options import LAST, completed, find
+from holdfast.cli.options import LAST, Asked, completed, find
 from holdfast.cli.ui.format import many, program
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class Opener:
         caps: Mapping[str, float | None],
         on_conflict: OnConflict = "append",
         weak_model: str = "",
+        asked: Asked | None = None,
     ) -> None:
         self._hf = hf
         self._voice = voice
@@ -104,6 +105,8 @@ class Opener:
         self.hooks: Hooks | None = None
         """Of the session that was opened last."""
         self._made: set[str] = set()
+        self.asked = asked or Asked()
+        """What was said on the command line of which store it is."""
         self.weak_model = weak_model
         """Who writes summaries first, where a policy asks a cheaper model."""
 
@@ -128,7 +131,11 @@ class Opener:
         """The session to work in: made only once there is somebody to work with."""
         if resumed is None:
             return self.new(model, policy)
-        return resumed.fork().capped(**self._caps) if fork else resumed
+        return self.forked(resumed) if fork else resumed
+
+    def forked(self, session: BlockingSession, at: str = "") -> BlockingSession:
+        """A session of its own that goes on from an entry of another, or from all of it."""
+        return session.fork(at).capped(**self._caps)
 
     def again(self, name: str) -> BlockingSession:
         """The session of a name, to go on with."""
@@ -173,8 +180,9 @@ def _project() -> str:
     return str(project_root(os.getcwd()))
 
 
-def how_to_go_on(hf: Holdfast, session: Session) -> str:
-    """How to go on with a session: by its name, unless it is the only one here."""
+def how_to_go_on(hf: Holdfast, session: Session, again: str = "") -> str:
+    """How to go on with a session: by its name, unless it is the only one here; `again` names the
+    store where that is not the usual one."""
     if not session.head:
         return "nothing was said, so there is no session to go on with"
     from holdfast.agent.tools.subtask import is_subtask
@@ -182,8 +190,8 @@ def how_to_go_on(hf: Holdfast, session: Session) -> str:
     found = hf.sessions(project=_project(), limit=50)
     here = [one.id for one in found if one.head and not is_subtask(one)]
     if here == [session.id]:
-        return f"session {session.id} · {program()} chat -c goes on"
-    return f"{program()} chat --resume {session.id} goes on"
+        return f"session {session.id} · {program()} chat -c{again} goes on"
+    return f"{program()} chat --resume {session.id}{again} goes on"
 
 
 def loaded(session: BlockingSession, model: str) -> dict[str, Any]:

@@ -7,7 +7,9 @@ written comes from models and tools: everything a terminal would act upon is mad
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rich.live import Live
@@ -17,8 +19,9 @@ from rich.spinner import Spinner
 from holdfast.agent.permissions.match import FIELDS
 from holdfast.cli.chat.approval import question
 from holdfast.cli.chat.prompt import aloud, forget_typed
+from holdfast.cli.outputs import Output, Outputs
 from holdfast.cli.ui.answers import YES_OR_SILENCE, exact, offered
-from holdfast.cli.ui.format import many
+from holdfast.cli.ui.format import elapsed, many
 from holdfast.cli.ui.terminal import console, fitted, neutral
 
 if TYPE_CHECKING:
@@ -42,11 +45,14 @@ OTHERS = ("handle", "query", "description")
 class Screen:
     """Where a conversation is drawn."""
 
-    def __init__(self) -> None:
+    def __init__(self, drawn_on: Console | None = None) -> None:
 
-        self.console = console()
+        self.console = drawn_on or console()
         self._below = Below(self.console)
         self._said_interrupted = False
+        self._called: ToolCall | None = None
+        self._not_allowed: set[str] = set()
+        self.outputs = Outputs()
 
     def show(self, what: Happening) -> None:
         """Draw something that happened."""
@@ -62,6 +68,8 @@ class Screen:
         told = self._asked_about(call, toolbox)
         while told == "view":
             told = self._asked_about(call, toolbox, everything=True)
+        if told != "no":
+            self.busy(f"{about(call)}…")
         return told
 
     def _asked_about(
@@ -97,8 +105,12 @@ class Screen:
             self.say(f"  that is no answer: type {offered(answers)}", "yellow")
 
     def agreed(self, question: str) -> bool:
-        """Whether somebody says yes; silence is no."""
-        return self.asked(f"  {question} [y/N], then Enter ", YES_OR_SILENCE, silence=False)
+        """Whether somebody says yes; silence is no. What happened before the question goes on."""
+        busy = self._below.busy
+        told = self.asked(f"  {question} [y/N], then Enter ", YES_OR_SILENCE, silence=False)
+        if told and busy:
+            self.busy(busy)
+        return told
 
     def busy(self, words: str) -> None:
         """Say what is happening while nothing is to be seen."""
@@ -151,33 +163,42 @@ class Screen:
             self._draw(rest)
 
     def _draw(self, text: str) -> None:
-        busy = self._below.busy
-        self.rest()
-        self.console.print(page(text))
-        self.console.print()
-        if busy:
-            self.busy(busy)
+        with self._below.paused():
+            self.console.print(page(text))
+            self.console.print()
 
-    def _line(self, words: str, style: str = "") -> None:
+    def _line(self, words: str, style: str = "", hint: str = "") -> None:
+        """One line, whatever it takes to fit; a hint behind it is never cut."""
         from rich.text import Text
 
         self.rest()
         lead = " " * (len(words) - len(words.lstrip(" ")))
-        line = fitted(words, self.console.width - len(lead))
-        self.console.print(Text(f"{lead}{line}", style))
+        line = fitted(words, self.console.width - len(lead) - len(hint))
+        self.console.print(Text(f"{lead}{line}", style).append(hint, "dim"))
 
     def _call(self, what: Happening) -> None:
         assert what.call
+        self._called = what.call
         words = about(what.call)
         self._line(f"→ {words}", "cyan")
         self.busy(f"{words}…")
 
     def _refused(self, what: Happening) -> None:
+        assert what.call
         self._line("  not allowed", "yellow")
+        self._not_allowed.add(what.call.id)
 
     def _result(self, what: Happening) -> None:
+        assert what.call
         assert what.result
-        self._line(f"  {outcome(what.result)}", "red" if what.result.error else "green")
+        if what.call.id in self._not_allowed:  # whoever has said no knows what came of it
+            self._not_allowed.discard(what.call.id)
+            self.busy("thinking…")
+            return
+        kept = self.outputs.add(about(what.call), what.result)
+        among = what.call is not self._called  # several were made at the same time
+        told = f"  {outcome(what.result)}{f' · {kept.about}' if among else ''}"
+        self._line(told, "red" if kept.error else "green", _expands(kept))
         self.busy("thinking…")
 
     def _compacting(self, what: Happening) -> None:
@@ -190,10 +211,8 @@ class Screen:
 
     def warn(self, words: str) -> None:
         """What somebody should know, whatever is happening meanwhile."""
-        busy = self._below.busy
-        self.say(words, "yellow")
-        if busy:
-            self.busy(busy)
+        with self._below.paused():
+            self.say(words, "yellow")
 
     def _warning(self, what: Happening) -> None:
         self.warn(what.words)
@@ -217,11 +236,18 @@ class Screen:
 
 
 def outcome(result: ToolResult) -> str:
-    """What came of a call, in one line."""
+    """What came of a call, in one line: its only one, or how many there are."""
     lines = result.output.splitlines()
     if result.error:
         return f"✗ {lines[-1] if lines else 'failed'}"
-    return f"✓ {many(len(lines), 'line')}"
+    if len(lines) == 1 and lines[0].strip():
+        return f"✓ {lines[0]}"
+    return f"✓ {many(len(lines), 'line')}" if lines else "✓ no output"
+
+
+def _expands(kept: Output) -> str:
+    """How to see all of what came of a call; empty where all of it is seen."""
+    return f" · /show {kept.number}" if kept.hides else ""
 
 
 def compaction(marker: Entry, undo: str = "/undo") -> str:
@@ -277,12 +303,17 @@ LETTERS = 4_000
 
 
 class Below:
-    """A spinner that says what happens, and above it the end of what is being written."""
+    """A spinner that says what happens and for how long, and above it the end of what is written.
 
-    def __init__(self, console: Console) -> None:
+    The time begins anew with other words: it is that of one call, one tool, one summary.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
+        self._clock = clock
         self._live: Live | None = None
         self._words = ""
+        self._since = 0.0
         self._spinner = Spinner("dots")
         self.writing = ""
 
@@ -293,19 +324,33 @@ class Below:
 
     def start(self, words: str) -> None:
         """Say what happens."""
+        if self._live is None or words != self._words:
+            self._since = self._clock()
         self._words = words
-        if self._live is None:
-            self._live = Live(
-                self, console=self._console, transient=True, refresh_per_second=10,
-                redirect_stdout=False, redirect_stderr=False,
-            )  # fmt: skip
-            self._live.start(refresh=True)
+        self._begin()
 
     def stop(self) -> None:
         """Nothing happens any more."""
         live, self._live = self._live, None
         if live is not None:
             live.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the place free for something that is drawn for good; the same happens on."""
+        busy = self._live is not None
+        self.stop()
+        yield
+        if busy:
+            self._begin()
+
+    def _begin(self) -> None:
+        if self._live is None:
+            self._live = Live(
+                self, console=self._console, transient=True, refresh_per_second=10,
+                redirect_stdout=False, redirect_stderr=False,
+            )  # fmt: skip
+            self._live.start(refresh=True)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.markdown import Markdown
@@ -314,5 +359,7 @@ class Below:
             for line in console.render_lines(Markdown(text), options, pad=False)[-LINES:]:
                 yield from line
                 yield Segment.line()
-        self._spinner.update(text=fitted(self._words, max(options.max_width - 4, 8)))
+        took = elapsed(self._clock() - self._since)
+        room = max(options.max_width - 4 - len(took), 8)
+        self._spinner.update(text=f"{fitted(self._words, room)}{took}")
         yield self._spinner

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from holdfast.cli.context.plan_view import in_sight
-from holdfast.cli.ui.format import in_chat, many, program, runnable
-from holdfast.cli.ui.terminal import fitted, neutral
+from holdfast.cli.outputs import show
+from holdfast.cli.slash_sessions import export, fork, resume, search
+from holdfast.cli.tokens import tokens
+from holdfast.cli.ui.format import in_chat, many, number, program, runnable
+from holdfast.cli.ui.terminal import neutral
 from holdfast.cli.usage.cost import money_of, spent_in_words, worked
 from holdfast.core.search.nearest import nearest
+from holdfast.errors import HoldfastError, Misuse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.cli.chat.conversation import Conversation
+    from holdfast.files import Root
     from holdfast.model.profile import Profile
 
 SHOWN = 12
@@ -36,16 +45,16 @@ def choose(talk: Conversation, name: str) -> None:
 
 
 def _list_models(talk: Conversation) -> None:
-    usable = _usable()
-    for provider, names in usable.items():
+    found = usable()
+    for provider, names in found.items():
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         talk.screen.say(f"  {provider}: {', '.join(names[:SHOWN])}{more}", "dim")
-    if not usable:
+    if not found:
         talk.screen.say("  no key is set, so there is no other to talk to", "dim")
     talk.screen.say(f"  `{program()} models --all` shows what each holds and costs", "dim")
 
 
-def _usable() -> dict[str, list[str]]:
+def usable() -> dict[str, list[str]]:
     """The models that can be talked to now, by whose they are: those a key is there for, and ours.
 
     The newest come first, as far as names tell.
@@ -91,6 +100,12 @@ def _unknown(talk: Conversation, profile: Profile, near: tuple[str, ...]) -> Non
         _list_models(talk)
 
 
+MOST: Final = 50
+"""A pattern that names more files than this is refused: all of them would be in every call."""
+
+WILD: Final = frozenset("*?[")
+
+
 def add(talk: Conversation, rest: str) -> None:
     """Bring files into the chat, to be changed."""
     _bring(talk, rest, read_only=False)
@@ -103,23 +118,113 @@ def read(talk: Conversation, rest: str) -> None:
 
 def drop(talk: Conversation, rest: str) -> None:
     """Take files out of the chat; without a name, say which are there."""
-    for path in rest.split():
-        gone = talk.agent.files.drop(path)
-        talk.screen.say(f"{path} is {'out of' if gone else 'not in'} the chat")
+    there = [path for path, _ in talk.agent.files.named()]
+    for word in words_of(rest):
+        for path in [one for one in there if like(one, word)] or [word]:
+            gone = talk.agent.files.drop(path)
+            talk.screen.say(f"{path} is {'out of' if gone else 'not in'} the chat")
     if not rest:
         _list(talk)
+
+
+def words_of(rest: str) -> list[str]:
+    """What is named, one by one; a name with blanks is quoted, as in a shell."""
+    try:
+        return shlex.split(rest)
+    except ValueError:  # a quote that nothing closes is part of a name
+        return rest.split()
+
+
+def like(path: str, pattern: str) -> bool:
+    """Whether a path is like a pattern, as shells have it: `*` stays within one directory, and
+    `**` stands for any number of them."""
+    return _like(path.split("/"), pattern.removeprefix("./").split("/"))
+
+
+def _like(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return not names
+    if patterns[0] == "**":
+        rest = patterns[1:] or ["*"]
+        return any(_like(names[at:], rest) for at in range(len(names)))
+    return bool(names) and fnmatchcase(names[0], patterns[0]) and _like(names[1:], patterns[1:])
+
+
+def matched(root: Root, word: str) -> list[str]:
+    """The files that a word names: one, all beneath a directory, or those like a pattern."""
+    from holdfast.agent.tools.find_files import files
+
+    place = word.removeprefix("./")
+    if os.path.isdir(os.path.join(root.path, place)):
+        return [one.path for one in files(root, place)]
+    if not WILD & set(place) or os.path.exists(os.path.join(root.path, place)):
+        return [word]
+    start = "/".join(_plain(place.split("/")[:-1])) or "."
+    hidden = any(name.startswith(".") for name in place.split("/"))
+    return [
+        one.path
+        for one in files(root, start)
+        if like(one.path, place) and (hidden or not _hidden(one.path))
+    ]
+
+
+def _plain(names: Sequence[str]) -> list[str]:
+    """The names before the first one that is a pattern."""
+    first = next((at for at, name in enumerate(names) if WILD & set(name)), len(names))
+    return list(names[:first])
+
+
+def _hidden(path: str) -> bool:
+    return any(name.startswith(".") for name in path.split("/"))
+
+
+def _named(talk: Conversation, rest: str) -> list[str]:
+    """All files that some words name; Misuse where that is too many."""
+    root = talk.agent.toolbox.root
+    found: list[str] = []
+    for word in words_of(rest):
+        these = matched(root, word)
+        if not these:
+            talk.screen.say(f"nothing here is like {word}", "red")
+        found += these
+    found = list(dict.fromkeys(found))
+    if len(found) > MOST:
+        raise Misuse(f"{number(len(found))} files are like that; name at most {MOST} at once")
+    return found
 
 
 def _bring(talk: Conversation, rest: str, *, read_only: bool) -> None:
-    for path in rest.split():
-        try:
-            tokens = talk.agent.files.add(path, read_only=read_only)
-        except FileNotFoundError:
-            talk.screen.say(_absent(str(talk.agent.toolbox.root.path), path), "red")
-        else:
-            talk.screen.say(f"{path} is in the chat, about {tokens:,} tokens")
     if not rest:
         _list(talk)
+        return
+    named = _named(talk, rest)
+    sizes: list[int] = []
+    for path in named:
+        try:
+            sizes.append(talk.agent.files.add(path, read_only=read_only))
+        except FileNotFoundError:
+            talk.screen.say(_absent(str(talk.agent.toolbox.root.path), path), "red")
+        except (HoldfastError, OSError) as error:
+            if len(named) == 1:
+                raise
+            talk.screen.say(f"left out: {error}", "yellow")
+        else:
+            talk.screen.say(f"{path} is in the chat, about {sizes[-1]:,} tokens")
+    if len(sizes) > 1:
+        talk.screen.say(f"{many(len(sizes), 'file')}, about {sum(sizes):,} tokens in every call")
+
+
+def counted(talk: Conversation, rest: str) -> list[tuple[str, int]]:
+    """How many tokens each file takes that some words name; what is no text is said to be so."""
+    found: list[tuple[str, int]] = []
+    for path in _named(talk, rest):
+        try:
+            found.append((path, talk.agent.files.size(path)))
+        except FileNotFoundError:
+            talk.screen.say(_absent(str(talk.agent.toolbox.root.path), path), "red")
+        except (HoldfastError, OSError) as error:
+            talk.screen.say(f"left out: {error}", "yellow")
+    return found
 
 
 def _list(talk: Conversation) -> None:
@@ -149,10 +254,6 @@ FORCE = "force"
 """What is typed behind /compact to have a summary all the same."""
 
 
-LISTED = 8
-"""So many sessions are listed."""
-
-
 class Slash(NamedTuple):
     """One command: what it does in a few words, and how."""
 
@@ -179,10 +280,10 @@ def slash(talk: Conversation, text: str) -> bool:
 
 
 def _help(talk: Conversation, rest: str) -> None:
-    for name, one in SLASH.items():
-        talk.screen.say(f"/{name:<9} {one.about}")
-    for typed, about in BESIDES.items():
-        talk.screen.say(f"{typed:<10} {about}")
+    told = {f"/{name}": one.about for name, one in SLASH.items()} | BESIDES
+    width = max(map(len, told))
+    for typed, about in told.items():
+        talk.screen.say(f"{typed:<{width}}  {about}")
 
 
 def _context(talk: Conversation, rest: str) -> None:
@@ -193,8 +294,8 @@ def _context(talk: Conversation, rest: str) -> None:
     for line in explained.lines:
         by[line.section] = by.get(line.section, 0) + line.tokens
     largest = max(by.values(), default=1)
-    for section, tokens in by.items():
-        talk.screen.say(f"{section:<16} {tokens:>9,}  {'█' * round(tokens / largest * 40)}")
+    for section, taken in by.items():
+        talk.screen.say(f"{section:<16} {taken:>9,}  {'█' * round(taken / largest * 40)}")
     whole = of_window(explained.tokens, explained.window)
     talk.screen.say(f"{'would be sent':<16} {explained.tokens:>9,}  {whole}", "bold")
     for remark in remarks(explained):
@@ -337,32 +438,6 @@ def _recall(talk: Conversation, rest: str) -> None:
     talk.screen.console.print(neutral(found.text), markup=False, highlight=False)
 
 
-def _resume(talk: Conversation, rest: str) -> None:
-    from holdfast.agent.model_choice import led, whom
-    from holdfast.agent.tools.subtask import is_subtask
-    from holdfast.cli.chat.resume import in_advance, in_words, loaded
-    from holdfast.cli.sessions.list import short_project, shortened
-    from holdfast.engine.usage.periods import day_of
-
-    if rest:
-        session = talk.opener.again(rest)
-        talk.take(session, whom(led(session)))
-        brought = loaded(session, talk.whom.model)
-        talk.screen.say(f"going on with {session.id}: {in_words(brought)}")
-        if ahead := in_advance(brought):
-            talk.screen.say(ahead, "yellow")
-        return
-    found = talk.hf.sessions(limit=LISTED * 3)
-    whole = [one for one in found if not is_subtask(one)]
-    ids = shortened(talk.hf, [one.id for one in whole[:LISTED]])
-    for one in whole[:LISTED]:
-        words = fitted(one.title or talk.hf.opening(one), 32)
-        told = (ids[one.id], day_of(one.updated), short_project(one), one.model, words)
-        talk.screen.say(fitted(" · ".join(filter(None, told)), talk.screen.console.width - 1))
-    more = f"; there are more: `{program()} sessions` lists them" if len(whole) > LISTED else ""
-    talk.screen.say(f"/resume ID goes on with one{more}", "dim")
-
-
 def _map(talk: Conversation, rest: str) -> None:
     from holdfast.agent.tools.repo_map import shown, why_none
 
@@ -396,6 +471,7 @@ SLASH: dict[str, Slash] = {
     "compact": Slash("tell it in a summary; say what to dwell on, or force", _compact),
     "undo": Slash("take the last compaction back", _undo),
     "redo": Slash("do the compaction again that was taken back", _redo),
+    "tokens": Slash("how many tokens the next call takes; with names, how many files do", tokens),
     "cost": Slash("what it has cost so far", _cost),
     "model": Slash("whom to talk to; without a name, who there is", choose),
     "weak-model": Slash("who writes summaries first; off for nobody else", _weak_model),
@@ -403,18 +479,25 @@ SLASH: dict[str, Slash] = {
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
     "unpin": Slash("let something go that was pinned", _unpin),
     "recall": Slash("bring something back by its handle", _recall),
-    "add": Slash("bring files into the chat, to be changed; without a name, which are there", add),
+    "add": Slash("bring files into the chat, such as src/*.py; alone, which are there", add),
     "read": Slash("bring files into the chat, to be read only", read),
     "drop": Slash("take files out of the chat", drop),
     "map": Slash("the map of the repository as the model has it; anew makes it afresh", _map),
-    "resume": Slash("other sessions, or go on with one", _resume),
+    "show": Slash("all of what a tool has answered, by its number; without one, the last", show),
+    "search": Slash("what was said, in any session; then a number shows one of them", search),
+    "resume": Slash("other sessions, or go on with one", resume),
+    "fork": Slash("go on in a copy, up to an entry or all; the session stays as it is", fork),
+    "export": Slash("write the session to a file, such as talk.html or talk.md", export),
     "clear": Slash("begin a new session", _clear),
     "exit": Slash("leave", _exit),
 }
 
 BESIDES = {
     "!COMMAND": "run a shell command, and let the model know of it",
+    "@FILE": "in what is said, says the file along with it",
     "a path": "of a picture, in what is said, takes the picture along",
+    "Tab": "completes commands, files, models, sessions",
+    "Ctrl-O": "shows whole what a tool answered last",
     "Alt-Enter": "begin another line; a backslash at the end does so too",
 }
 """What else can be typed."""

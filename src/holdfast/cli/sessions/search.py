@@ -171,10 +171,10 @@ def show_around(asked: Asked, hit: Hit) -> None:
     full = asked.json or not console().is_terminal
     with asked.open() as hf:
         session = hf.session(hit.session)
-        show(asked, session, session.view(str(hit.seq)), AROUND, full=full, sight=_sight(hit))
+        show(asked, session, session.view(str(hit.seq)), AROUND, full=full, sight=sight(hit))
 
 
-def _sight(hit: Hit) -> tuple[str, ...]:
+def sight(hit: Hit) -> tuple[str, ...]:
     """What was found: all of it as it stands in what was said, or else its first words."""
     if not hit.marks:
         return ()

@@ -114,6 +114,14 @@ def lasting(milliseconds: int) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {seconds % 60:.0f} s"
 
 
+def elapsed(seconds: float) -> str:
+    """How long something has run, behind what it is; nothing before the first second is over."""
+    whole = int(seconds)
+    if whole < 1:
+        return ""
+    return f" {whole} s" if whole < 60 else f" {whole // 60} min {whole % 60} s"
+
+
 def short_model(model: str) -> str:
     """A model by the part of its name that tells it from others: no maker, host or date."""
     name = model
