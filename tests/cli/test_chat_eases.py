@@ -278,7 +278,7 @@ def test_keys_in_a_real_terminal(tmp_path: Path) -> None:
         talk.type("echo status $?")
         talk.wait("status 0")
         talk.run("chat", "-c")
-        talk.wait("> hello", 2)
+        talk.wait("last said, ")
         talk.wait("of the window of")
         talk.type("in a while")
         talk.wait("thinking…")
