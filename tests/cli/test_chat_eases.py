@@ -265,10 +265,12 @@ def test_keys_in_a_real_terminal(tmp_path: Path) -> None:
         talk.press("Enter")
         talk.wait("✓ 13 lines · /show 1")
         talk.wait("came.")
+        talk.wait("of the window of")  # it waits for what is typed next
         talk.press("C-c")
         talk.wait("Ctrl-C again leaves")
         talk.type("hello")
         talk.wait("All right.")
+        talk.wait("of the window of")
         talk.press("C-o")
         talk.wait("→ read a.py", 2)
         talk.press("C-c")
