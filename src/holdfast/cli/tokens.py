@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.cli.chat.slash import counted
 from holdfast.cli.context.fullness import of_window
 from holdfast.cli.ui.format import many, number
 
@@ -43,6 +42,8 @@ def _how(told: Explained) -> str:
 
 
 def _files(talk: Conversation, rest: str) -> None:
+    from holdfast.cli.chat.slash import counted
+
     found = counted(talk, rest)
     for path, size in found:
         talk.screen.say(f"{number(size):>9}   {path}")
