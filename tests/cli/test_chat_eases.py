@@ -9,10 +9,10 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from rich.console import Console
 
+from holdfast.cli.chat.completer import ChatCompleter
 from holdfast.cli.chat.conversation import Conversation
 from holdfast.cli.chat.screen import Below
 from holdfast.cli.chat.slash import like, slash
-from holdfast.cli.chat_completer import ChatCompleter
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.conversing import conversing
 from tests.cli.talking import talking

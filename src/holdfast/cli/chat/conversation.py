@@ -9,12 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.app import words_of
+from holdfast.cli.chat.last_said import show_last
+from holdfast.cli.chat.mentions import mentioned, taken_along, without_marks
 from holdfast.cli.chat.resume import how_to_go_on, in_advance, in_words
 from holdfast.cli.chat.resume import loaded as brought
 from holdfast.cli.chat.signals import interrupts_wait, told_to_end
 from holdfast.cli.context.fullness import percent
-from holdfast.cli.last_said import show_last
-from holdfast.cli.mentions import mentioned, taken_along, without_marks
 from holdfast.cli.ui.format import in_chat, loading, size
 from holdfast.cli.ui.terminal import fitted, neutral
 from holdfast.cli.usage.cost import spent_in_words

@@ -26,7 +26,7 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
     from prompt_toolkit.application import get_app
     from prompt_toolkit.filters import Condition
 
-    from holdfast.cli.chat_completer import ChatCompleter, offers_itself
+    from holdfast.cli.chat.completer import ChatCompleter, offers_itself
 
     completer = ChatCompleter(talk)
 
@@ -51,13 +51,15 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
         finally:
             watch_signals()
 
-    def ask() -> str:
-        text = line("> ")
-        while text.endswith("\\"):
-            text = text[:-1] + "\n" + line("… ")
-        return text
+    return lambda: _several(line)
 
-    return ask
+
+def _several(line: Callable[[str], str]) -> str:
+    """What is typed, further lines behind a backslash with it."""
+    text = line("> ")
+    while text.endswith("\\"):
+        text = text[:-1] + "\n" + line("… ")
+    return text
 
 
 def _keys(talk: Conversation) -> Any:
@@ -65,7 +67,7 @@ def _keys(talk: Conversation) -> Any:
     from prompt_toolkit.application import run_in_terminal
     from prompt_toolkit.key_binding import KeyBindings
 
-    from holdfast.cli.outputs import show
+    from holdfast.cli.chat.outputs import show
 
     keys = KeyBindings()
 

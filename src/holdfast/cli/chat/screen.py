@@ -18,8 +18,8 @@ from rich.spinner import Spinner
 
 from holdfast.agent.permissions.match import FIELDS
 from holdfast.cli.chat.approval import question
+from holdfast.cli.chat.outputs import Output, Outputs
 from holdfast.cli.chat.prompt import aloud, forget_typed
-from holdfast.cli.outputs import Output, Outputs
 from holdfast.cli.ui.answers import YES_OR_SILENCE, exact, offered
 from holdfast.cli.ui.format import elapsed, many
 from holdfast.cli.ui.terminal import console, fitted, neutral

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from holdfast.cli.chat.outputs import show
+from holdfast.cli.chat.slash_sessions import export, fork, resume, search
+from holdfast.cli.chat.tokens import tokens
 from holdfast.cli.context.plan_view import in_sight
-from holdfast.cli.outputs import show
-from holdfast.cli.slash_sessions import export, fork, resume, search
-from holdfast.cli.tokens import tokens
 from holdfast.cli.ui.format import in_chat, many, number, program, runnable
 from holdfast.cli.ui.terminal import neutral
 from holdfast.cli.usage.cost import money_of, spent_in_words, worked

@@ -29,8 +29,8 @@ def resume(talk: Conversation, rest: str) -> None:
         _list(talk)
         return
     from holdfast.agent.model_choice import led, whom
+    from holdfast.cli.chat.last_said import show_last
     from holdfast.cli.chat.resume import in_advance, in_words, loaded
-    from holdfast.cli.last_said import show_last
 
     talk.screen.busy("loading…")
     try:
@@ -160,7 +160,7 @@ def _wanted(session: BlockingSession, rest: str, forms: tuple[str, ...]) -> tupl
     form = next((word for word in words if word in forms), "")
     files = [word for word in words if word != form]
     if len(files) > 1:
-        raise Misuse("/export takes a form and a file, such as /export talk.html; one of each")
+        raise Misuse("/export takes a form and a file, such as talk.html; name one of each")
     file = files[0] if files else f"holdfast-{session.id}{_ending(form or 'html')}"
     by_name = ENDINGS.get(os.path.splitext(file)[1].lower(), "")
     if not (form or by_name):
