@@ -16,7 +16,6 @@ from holdfast.core.compaction.summarise import tail_tokens
 from holdfast.core.extract import INDEX
 from holdfast.core.log.boundary import unread_from
 from holdfast.core.tokens.count import weigh
-from holdfast.core.window.handles import has_handle
 from holdfast.core.window.truncate import all_shown, cap
 from holdfast.engine.client import BlockingSession
 from holdfast.engine.window.prepared_window import PreparedWindow
@@ -31,6 +30,7 @@ from holdfast.policies import names, policy
 from holdfast.testing.factories import entry
 from tests.core.situations import situation, user
 from tests.properties.ladders import engine
+from tests.replay.fresh import OWN
 
 KEEPING = [name for name in names() if policy(name).keeps_unread]
 READING = '{"path": "src/app.py"}'
@@ -402,11 +402,10 @@ def test_our_own_handles_are_never_names_of_a_session() -> None:
         assert any("module_" in one.expand + one.text for one in summaries)
         for one in summaries:
             listed = one.expand.partition(INDEX)[2] + one.text.partition(INDEX)[2]
-            assert not has_handle(listed)
-            assert not has_handle(one.ledger)
+            assert not OWN.search(f"{listed}\n{one.ledger}")
         known = s.ledger().identifiers
         assert known
-        assert not any(has_handle(name) or "#" in name for name in known)
+        assert not any(OWN.search(name) or "#" in name for name in known)
 
 
 def test_the_environment_is_told_as_elements_from_the_start() -> None:
