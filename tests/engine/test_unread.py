@@ -25,7 +25,7 @@ from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResul
 from holdfast.model.policy import Summarise, Tail, Thinking
 from holdfast.model.profile import Profile
 from holdfast.model.span import Span
-from holdfast.model.window import Block
+from holdfast.model.window import Block, Budget, Count, Window
 from holdfast.policies import names, policy
 from holdfast.testing.factories import entry
 from tests.core.situations import situation, user
@@ -378,6 +378,23 @@ def test_what_is_kept_is_cut_in_the_unit_that_it_was_decided_in() -> None:
         size = sum(len(p.text.encode()) for p in block.parts if isinstance(p, Text))
         assert cut.tokens * 0.98 < size / 4 <= cut.tokens <= 20_000
         assert block.rule == f"kept, cut to {cut.tokens} tokens"
+
+
+def test_a_cut_is_told_and_weighed_in_the_unit_of_the_policy() -> None:
+    """The calls of this session took half as much again as was estimated."""
+    budget = Budget(window=200_000, output=0, margin=0, room=100_000)
+    made = Window(model="m", blocks=(), budget=budget, tokens=Count(tokens=100))
+    bytes_, estimated = (
+        situation(
+            user(1), tokens=150, window=made, policy=replace(policy("codex"), counts_with=way)
+        )
+        for way in ("bytes/4", "provider")
+    )
+    assert bytes_.storable(900) == 900
+    assert estimated.storable(900) == 600
+    pasted = user(2, "x" * 1_600, size=100)  # 400 tokens of four bytes
+    assert bytes_.beside(pasted) - bytes_.beside(pasted, 200) == 52  # half of it and its frame
+    assert estimated.beside(pasted) == estimated.beside(pasted, 200)
 
 
 def test_our_own_handles_are_never_names_of_a_session() -> None:
