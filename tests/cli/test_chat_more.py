@@ -235,7 +235,7 @@ def test_our_key_is_nowhere(begin: Begin, tmp_path: Path) -> None:
         "fail now": "no such key",
         "fail later": "odd: ",
         "/recall #2": "It says",
-        "/context": "in all",
+        "/context": "would be sent",
         "/cost": "tokens in",
     }.items():
         talk.type(typed)

@@ -95,9 +95,3 @@ def test_keys_that_were_changed_after_the_start_are_concealed_too() -> None:
     done = subprocess.run([sys.executable, "-c", CHANGED], capture_output=True, text=True,
                           timeout=60, env=env, check=True)  # fmt: skip
     assert done.stdout == "sk-one-again 0\n"
-
-
-def test_make_run_leaves_no_shell_with_the_keys_between() -> None:
-    lines = (Path(__file__).resolve().parents[2] / "Makefile").read_text().splitlines()
-    (chat,) = [line for line in lines if "holdfast.cli chat" in line]
-    assert chat.strip().startswith("exec ")

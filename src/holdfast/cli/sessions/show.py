@@ -60,7 +60,7 @@ def show(
         look = Look(view, imported_from(opened))
         many = _how_many(opened, view, whole=whole) if last is None and screen else last or 0
         entries, look.earlier = _chosen(opened, view, many, whole=whole)
-        if at == "" and not asked.json:
+        if at == "" and not asked.json and not whole:
             look.takes = opened.explain_now()
         steps = Callers(opened).named(stepwise(entries))
         if asked.json:

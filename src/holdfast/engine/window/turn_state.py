@@ -170,11 +170,15 @@ class Scene:
         return None if few is None else (*few, *self.as_if_said(view))
 
     async def summaries(self, view: View) -> tuple[Entry, ...]:
-        """The summaries that stand, pretended ones included."""
-        written = await loading.summaries(self.log, view)
-        pretended = (entry for entry in self._pretended if isinstance(entry.body, Summary))
+        """The summaries that stand, pretended ones included.
+
+        Another writer may meanwhile have appended something where one is pretended to stand.
+        """
+        pretended = {entry.seq: entry for entry in self._pretended}
+        written = {entry.seq: entry for entry in await loading.summaries(self.log, view)}
         standing = {*view.folded.summaries}
-        return tuple(sorted((e for e in (*written, *pretended) if e.seq in standing), key=place_of))
+        found = (one for seq, one in {**written, **pretended}.items() if seq in standing)
+        return tuple(sorted(found, key=place_of))
 
     def as_if_said(self, view: View, first: int = 0) -> tuple[Entry, ...]:
         """The messages that are only pretended, from an entry on."""
