@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
@@ -11,7 +12,16 @@ import holdfast
 from holdfast.engine.client import BlockingSession, Holdfast
 from holdfast.exporters.markdown import fenced
 from holdfast.model.log import Summary
-from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, assistant, seal
+from holdfast.model.message import (
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    seal,
+    user,
+)
 from holdfast.model.span import Span
 from holdfast.testing.factories import HOSTILE, entry, every_part
 from holdfast.testing.strategies import next_entry
@@ -144,6 +154,17 @@ def test_markdown_is_readable_and_closes_what_was_left_open(hf: Holdfast) -> Non
     assert text.startswith("# The \\*roof\\*\n")
     assert "roof()\n```\n\n## \\#2 user" in text
     assert "Carried:\n\n- 2 messages, in their order\n" in text
+
+
+def test_a_text_to_hand_over_hides_nothing_and_moves_no_cursor(hf: Holdfast) -> None:
+    session = hf.session()
+    said = "do \x1b]0;x\x07 \u202e \U000e0041 \x9b2J"
+    session.append_all(
+        [user(said), assistant(ToolCall("c", "Bash", json.dumps({"command": said})))]
+    )
+    text = hf.hand_over(session.id, "markdown").data.decode()
+    assert not {*"\x1b\x07\u202e\U000e0041\x9b"} & {*text}
+    assert text.count("␛]0;x␇ <U+202E> <U+E0041> <U+009B>") >= 2
 
 
 @pytest.mark.parametrize("format", ["markdown", "html"])

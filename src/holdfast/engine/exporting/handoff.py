@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.ledger.render import render
+from holdfast.core.neutralise import neutral
 from holdfast.core.secrets import masked
 from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.calls.learned_limits import profile_at
@@ -133,7 +134,9 @@ async def _document(session: OpenSession, *, raw: bool) -> Handed:
     missing = [MISSING, *filter(None, [left])]
     fidelity = honest(carried, missing, raw=raw)
     info = await entitled(session, session.info, raw=raw)
-    text = f"{markdown.begin(info)}\n{facts}{markdown.entries(shown)}{markdown.end(fidelity)}"
+    text = (
+        f"{markdown.begin(info)}\n{neutral(facts)}{markdown.entries(shown)}{markdown.end(fidelity)}"
+    )
     data = text.encode("utf-8", "replace")
     return Handed(to="markdown", id=session.id, data=data, fidelity=fidelity)
 
