@@ -43,6 +43,25 @@ def test_the_best_comes_first_the_rare_word_counting_most(tmp_path: Path) -> Non
     store.close()
 
 
+@pytest.mark.parametrize(
+    ("table", "damage"),
+    [("entries", "UPDATE entries SET kind = 'odd'"), ("parts", "DELETE FROM parts")],
+)
+def test_what_a_damaged_store_lacks_is_not_found_and_all_else_is(
+    tmp_path: Path, table: str, damage: str
+) -> None:
+    path = tmp_path / "log.db"
+    store = SqliteStore.open(path)
+    append(store, start(store), "walrus one", "walrus two")
+    store.close()
+    database = apsw.Connection(str(path))
+    database.execute(f"{damage} WHERE place = (SELECT min(place) FROM {table})")
+    database.close()
+    store = SqliteStore.open(path)
+    assert [hit.seq for hit in find(store, "walrus")] == [2]
+    store.close()
+
+
 def test_of_more_than_are_ranked_the_older_follow_by_age(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

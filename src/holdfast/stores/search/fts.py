@@ -235,7 +235,10 @@ class FtsSearch:
             return None
         id, kind, role, created, data = found[0]
         home, session = self._session(number_of(entry), sessions)
-        kind, text = self._content(at, entry, kind)
+        content = self._content(at, entry, kind)
+        if content is None:
+            return None
+        kind, text = content
         shown, marks = snippet(text, asked.terms)
         return Hit(
             session=asked.query.session or home,
@@ -259,13 +262,15 @@ class FtsSearch:
             known[number] = id, told(data)
         return known[number]
 
-    def _content(self, at: int, entry: int, kind: str) -> tuple[str, str]:
+    def _content(self, at: int, entry: int, kind: str) -> tuple[str, str] | None:
+        """The kind and the text of what was found; None where a damaged store lacks it."""
         if kind != "message":
-            ((data,),) = self._db.rows("SELECT data FROM markers WHERE place = ?", (entry,))
-            return kind, mask(marker_text(entry, data))
-        ((kind, data, blob),) = self._db.rows(
-            "SELECT kind, data, blob FROM parts WHERE place = ?", (at,)
-        )
+            marked = self._db.rows("SELECT data FROM markers WHERE place = ?", (entry,))
+            return (kind, mask(marker_text(entry, marked[0][0]))) if marked else None
+        parts = self._db.rows("SELECT kind, data, blob FROM parts WHERE place = ?", (at,))
+        if not parts:
+            return None
+        kind, data, blob = parts[0]
         part = read_part(self._db, at, data, blob)
         return kind, mask(searchable(part)) if part else ""
 
