@@ -78,6 +78,25 @@ def test_a_formatter_makes_no_run_empty(
     assert len(calls_of(hf, hf.session(info.id))) == 2
 
 
+def parted(text: str) -> str:
+    """With a blank line between headings that followed each other."""
+    return re.sub(r"^(####.*)\n(?=####)", r"\1\n\n", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("between", ["", "> Unable to commit:  \n> \n> fatal: no author  \n"])
+@pytest.mark.parametrize("prompt", ["Change it.\n\nAll of it.", "\nChange it.\n\n- a\n- b\n"])
+@pytest.mark.parametrize("formatted", [trimmed, lambda text: parted(trimmed(text))])
+def test_a_prompt_of_many_lines_is_one_without_the_blanks_at_their_ends(
+    formatted: Callable[[str], str], prompt: str, between: str, hf: Holdfast, tmp_path: Path
+) -> None:
+    turn = f"{asked(prompt)}\n{REPLY}\n\n{TOKENS}{between}"
+    told = START + BANNER + turn + asked("/run make") + "> made  \n" + asked("/run it") + turn
+    (run,) = brought(hf, tmp_path, formatted(told))
+    typed = [words for who, words in run if who == "user"]
+    assert typed == [prompt, "/run make", "/run it", prompt]
+    assert [words for who, words in run if who == "assistant"] == [REPLY] * 2
+
+
 def test_a_plan_that_is_handed_to_the_editor_is_not_the_users(hf: Holdfast, tmp_path: Path) -> None:
     told = (
         f"{START}{BANNER}{asked('Change it.')}\n{REPLY}\n\n{TOKENS}> Edit the files? y  \n"

@@ -183,7 +183,7 @@ class Run:
         self._parted = True
         shown = self._mode, text.removeprefix("> ").rstrip()
         mode, words = shown if cost else self._what(text)
-        if mode != self._mode or (mode == "user" and self._blank):
+        if mode != self._mode or (mode == "user" and self._blank and not self._goes_on(words)):
             yield from self._finish()
             self._mode, self._first, self._fence = mode, number, Fence()
         if words is not None:
@@ -200,7 +200,8 @@ class Run:
         console = "banner" if self._mode == "banner" else "console"
         if self._mode == "banner":
             self._doubt(text)
-        if text.startswith("#### ") and self._prompts(text):
+        empty = text == "####" and self._trimmed and self._mode != "reply"
+        if (empty or text.startswith("#### ")) and self._prompts(text):
             self._torn = False
             return "user", text[5:].removesuffix("  ")
         if self._mode == "reply":
@@ -209,9 +210,9 @@ class Run:
                 apart = self._blank or self._dense
                 shown = shown and apart and bool(_PROGRAM.match(text))
             return (console, text[2:].rstrip()) if shown else ("reply", text)
-        if text.startswith("> ") or self._torn:
-            self._torn = not (self._ends(text) or _UNENDED.match(text))
-            return console, text.removeprefix("> ").rstrip()
+        if text.startswith("> ") or text == ">" or self._torn:
+            self._torn = not (self._ends(text) or text == ">" or _UNENDED.match(text))
+            return console, text.removeprefix(">").removeprefix(" ").rstrip()
         if not text.strip():
             return self._mode, None
         return "reply", text
@@ -222,6 +223,12 @@ class Run:
             return False
         return self._blank or self._dense or self._mode == "user"
 
+    def _goes_on(self, words: str | None) -> bool:
+        """Whether a heading behind a blank line goes on with the prompt: a formatter parts all
+        headings so, and what is no command is answered before anything else is typed."""
+        told = (self._lines[0] if self._lines else "/", words or "")
+        return self._trimmed and not any(one.startswith(("/", "!")) for one in told)
+
     def _doubt(self, text: str) -> None:
         """Look for the blanks: the first line may only go on, for what was asked stands in it."""
         if text.startswith("> ") and not self._lines:
@@ -229,7 +236,7 @@ class Run:
             self._command = self._doubted
         elif self._doubted and text.endswith("  "):
             self._doubted = False
-        elif text.startswith("#### ") and (self._blank or self._dense):
+        elif text.startswith("####") and text[4:5] in ("", " ") and (self._blank or self._dense):
             cut = self._doubted or not (self._command or text.endswith("  "))
             self._doubted, self._trimmed, self._torn = False, cut, self._torn and not cut
 
