@@ -7,8 +7,8 @@ import pytest
 
 import holdfast
 from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.model.log import Summary
-from holdfast.model.message import assistant
+from holdfast.model.log import Clear, PartRef, Summary
+from holdfast.model.message import ToolCall, assistant
 from holdfast.model.span import Span
 from tests.cli.running import run, values
 from tests.engine.test_window import REPLY
@@ -76,3 +76,19 @@ def test_without_a_model_it_says_how_to_name_one(store: str) -> None:
     done = run("context", "last", "-m", "gpt-4o")
     assert "gpt-4o" in done.stdout
     assert "-m MODEL" not in done.stdout
+
+
+def test_what_many_markers_cleared_for_one_reason_is_told_once() -> None:
+    with holdfast.open() as hf:
+        s = hf.session(model="claude-sonnet-4-6")
+        s.user("Read it.")
+        for call in map(str, range(51)):
+            s.append(holdfast.assistant(ToolCall(call, "Read", "{}")))
+            s.tool_result(call, "x = 1\n" * 9, name="Read")
+        for call in range(51):
+            s.append(Clear(parts=(PartRef(3 + 2 * call, 0),), trigger="idle", step="import"))
+    for words in (("context", "last"), ("explain", "last")):
+        told = " ".join(run(*words).stdout.split())
+        assert told.count("content cleared by") == 1
+        assert "content cleared by entries 104–154: import." in told
+    assert "154` takes the newest of them back" in " ".join(run("context", "last").stdout.split())

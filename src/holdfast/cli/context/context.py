@@ -42,6 +42,10 @@ NO_MODEL = (
 )
 
 
+CLEARED = "content cleared"
+"""What is said of entries whose content a marker has cleared."""
+
+
 @click.command()
 @session_argument
 @click.option(
@@ -263,21 +267,38 @@ def _absent(told: Explained, made: Mapping[int, Entry]) -> Iterator[tuple[int, s
     from holdfast.cli.ui.format import program
     from holdfast.cli.ui.terminal import one_line
 
-    for one in told.absent:
-        yield 0, _away(one)
-        if entry := made.get(one.marker):
+    for alike in _alike(told.absent):
+        yield 0, _away(alike)
+        if entry := made.get(alike[-1].marker):
             body: Any = entry.body
             facts = filter(None, (body.step, body.trigger, details(body)))
-            yield 2, one_line(" · ".join(facts))
-            yield 2, f"`{program()} undo {entry.session} {entry.seq}` takes it back"
+            yield 2, one_line(" · ".join(facts) if len(alike) == 1 else body.step)
+            rest = "" if len(alike) == 1 else " the newest of them"
+            yield 2, f"`{program()} undo {entry.session} {entry.seq}` takes{rest or ' it'} back"
 
 
-def _away(one: Absence) -> str:
-    """A stretch that is not in the window, and why."""
+def _alike(absent: tuple[Absence, ...]) -> list[list[Absence]]:
+    """What is said of markers, those together that cleared content for the same reason."""
+    found: dict[str, list[Absence]] = {}
+    for one in absent:
+        what, mark, why = one.why.partition(f" by entry {one.marker}: ")
+        same = f"{what}{mark and why}" if what == CLEARED else f"#{one.marker}"
+        found.setdefault(same, []).append(one)
+    return list(found.values())
+
+
+def _away(alike: list[Absence]) -> str:
+    """What is not in the window, and why: one marker, or several that say the same."""
     from holdfast.cli.ui.entry_text import spans
+    from holdfast.model.span import Span, normal
 
-    alone = len(one.spans) == 1 and one.spans[0].first == one.spans[0].last
-    return f"{'Entry' if alone else 'Entries'} {spans(one.spans)}: {one.why}."
+    first, where = alike[0], normal(span for one in alike for span in one.spans)
+    alone = len(where) == 1 and where[0].first == where[0].last
+    why = first.why
+    if len(alike) > 1:
+        markers = spans(normal(Span(one.marker, one.marker) for one in alike))
+        why = why.replace(f"entry {first.marker}", f"entries {markers}", 1)
+    return f"{'Entry' if alone else 'Entries'} {spans(where)}: {why}."
 
 
 def _parted(found: Difference) -> str:
