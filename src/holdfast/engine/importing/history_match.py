@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from holdfast.core.ledger.requests import said
 from holdfast.core.tokens.count import weigh_body
 from holdfast.engine import loading
 from holdfast.engine.ids import session_id
@@ -48,6 +49,10 @@ BATCH, BATCH_BYTES = 256, 4 << 20
 
 MOST_RECORDS, MOST_RECORD_BYTES = 1_000, 8 << 20
 """How much of what was kept one message, or one marker, carries."""
+
+
+MOST_STANDARD = 8
+"""So many records a program puts at most before what anybody says."""
 
 
 class Trail:
@@ -269,10 +274,35 @@ class Trail:
     async def _branch(self) -> None:
         """Begin a session that shares what has been the same so far."""
         one, self._alike = self._alike[0], ()
+        if told := await self._standard(one):
+            await self._repeat(told, split(one.prints))
+            return
         shared = one.places[self._at - 1]
         if await self._create(replace(self._wanted, parent=one.session, fork=shared)):
             self._prints = split(one.prints)[: self._at]
             self._places = list(one.places[: self._at])
+
+    async def _standard(self, one: Origin) -> list[Entry]:
+        """What has been the same so far, where that is only what programs put before a session."""
+        many = self._at
+        if many > MOST_STANDARD or tuple(one.places[:many]) != tuple(range(1, many + 1)):
+            return []
+        found = await self._store.log.read(one.session, (Span(1, many),))
+        return list(found) if all(map(_is_standard, found)) else []
+
+    async def _repeat(self, told: list[Entry], prints: list[bytes]) -> None:
+        """Begin a session of its own with the same standard records: that makes it no fork."""
+        if not await self._create(self._wanted):
+            return
+        pending, self._pending = self._pending, []
+        self._prints, self._places, self._at = [], [], 0
+        for entry, print in zip(told, prints, strict=False):
+            await self.push(
+                entry.body, print, created=entry.created, completed=entry.completed,
+                native=entry.native, parent=entry.parent, provider=entry.provider,
+                model=entry.model, request=entry.request,
+            )  # fmt: skip
+        self._pending = pending
 
     async def _create(self, wanted: Session) -> bool:
         """Create a session; False where it is there already, and was read instead."""
@@ -458,3 +488,9 @@ class Rolling(Trail):
     @cached_property
     def _seqs(self) -> dict[bytes, int]:
         return dict(zip(self._prints, self._places, strict=True))
+
+
+def _is_standard(entry: Entry) -> bool:
+    """Whether an entry is in the user's name and none of the user's own words."""
+    body = entry.body
+    return isinstance(body, Message) and body.role == "user" and not said(body, imported=True)
