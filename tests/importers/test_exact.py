@@ -76,7 +76,8 @@ class Printed(ImporterContract):
             {"type": "result", "stats": {}},
             {"type": "message", "role": "assistant", "content": "Open", "delta": True},
         ]
-        path = place / "out.jsonl"
+        path = place / "kept" / "printed" / "out.jsonl"  # its last directories are told
+        path.parent.mkdir(parents=True)
         stamped = (
             {**one, "timestamp": f"2026-04-23T12:53:{n:02d}Z"} for n, one in enumerate(events)
         )
