@@ -1,6 +1,6 @@
 """Pictures of the terminal for the pages: what tmux shows, as SVG.
 
-    python -m tools.screenshot        # makes docs/pictures/chat.svg and docs/pictures/context.svg
+    python -m tools.screenshot     # start, chat, compaction, resume and context in docs/pictures
 
 A scripted model answers, so that the same is shown every time; everything else is as it is.
 """
@@ -8,6 +8,7 @@ A scripted model answers, so that the same is shown every time; everything else 
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 import tempfile
@@ -38,8 +39,16 @@ The test passes.
 """
 
 
+SUMMARY = """\
+`test_double.py` failed: `twice` in `double.py` added its argument three times. The user asked to
+find out why, and to mend it. `double.py` now says `return n + n`, and `twice(2)` is 4.
+"""
+
+
 def script(asked: Any) -> Any:
-    """A model that mends a small program."""
+    """A model that mends a small program, and that sums up what was said."""
+    if not asked.body.get("tools") or "summary" in str(asked.body["messages"][-1])[-4_000:]:
+        return answer(SUMMARY)
     done = str(asked.body["messages"]).count("tool_result'")
     steps = (
         answer("Looking at both files first.", Ask("read", {"path": "double.py"}),
@@ -55,37 +64,69 @@ def main() -> None:
     """Make the pictures."""
     with tempfile.TemporaryDirectory() as home, StrictServer(script) as server:
         terminal = Terminal(Path(home), server.url("anthropic"), columns=COLUMNS, rows=ROWS,
-                            TERM="xterm-256color", COLORTERM="truecolor")  # fmt: skip
+                            TERM="xterm-256color", COLORTERM="truecolor",
+                            PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # fmt: skip
         try:
             (terminal.work / "double.py").write_text(CODE)
             (terminal.work / "test_double.py").write_text(f"from double import twice\n\n\n{TEST}")
-            chat, context = taken(terminal)
+            shown = taken(terminal)
         finally:
             terminal.close()
     place = f"{home}/work"
-    for name, title, shown in (("chat", "holdfast chat", chat), ("context", "holdfast", context)):
+    for name, screen in shown.items():
         file = PICTURES / f"{name}.svg"
-        file.write_text(picture(shown.replace(place, "~/double"), title), "utf-8")
+        title = "holdfast" if name == "context" else "holdfast chat"
+        file.write_text(picture(screen.replace(place, "~/double"), title), "utf-8")
         sys.stdout.write(f"{file.relative_to(ROOT)}\n")
 
 
-def taken(terminal: Terminal) -> tuple[str, str]:
-    """What the terminal shows of a chat, and of the context afterwards."""
+def taken(terminal: Terminal) -> dict[str, str]:
+    """What the terminal shows: as a chat begins, of a turn, a compaction, and who comes back."""
+    shown: dict[str, str] = {}
+
+    def take(name: str) -> None:
+        shown[name] = terminal.screen(colours=True, past=False)
+
     terminal.run("chat")
     terminal.wait("of the window of")
+    terminal.letters("/")
+    terminal.wait("/tokens")
+    take("start")
+    terminal.press("C-u")
     terminal.type("test_double.py fails. Find out why, and mend it.")
     terminal.wait("allow edit double.py?")
     terminal.type("y")
-    terminal.wait("allow shell python3")
+    terminal.wait("allow this shell?")
     terminal.type("a")
     terminal.wait("The test passes.")
     terminal.wait("of the window of")
-    chat = terminal.screen(colours=True, past=False)
+    take("chat")
+    terminal.type("/policy codex")  # it summarises however little was said
+    terminal.wait("managed by codex")
+    terminal.wait("of the window of")
+    terminal.press("C-l")
+    terminal.type("/compact force")
+    terminal.wait("in sight")
+    terminal.wait("of the window of")
+    terminal.type("/undo")
+    terminal.wait("undone")
+    terminal.wait("of the window of")
+    take("compaction")
     terminal.press("C-d")
-    terminal.wait("holdfast chat -c goes on")
+    terminal.wait("goes on")
+    terminal.run("chat", "-c")
+    terminal.wait("last said")
+    terminal.wait("of the window of")
+    terminal.type("/show 3")
+    terminal.wait("→ edit double.py")
+    terminal.wait("of the window of")
+    take("resume")
+    terminal.press("C-d")
+    terminal.wait("goes on")
     terminal.run("context", "last")
     terminal.wait("free")
-    return chat, terminal.screen(colours=True, past=False)
+    take("context")
+    return shown
 
 
 def picture(shown: str, title: str) -> str:

@@ -24,6 +24,15 @@ def test_a_picture_fetches_nothing() -> None:
 @pytest.mark.parametrize("name", ["chat", "context"])
 def test_the_readme_shows_it(name: str) -> None:
     assert f"](docs/pictures/{name}.svg)" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["start", "chat", "compaction", "resume"])
+def test_the_page_of_the_agent_shows_it(name: str) -> None:
+    assert f"](pictures/{name}.svg)" in (ROOT / "docs" / "agent.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["start", "chat", "compaction", "resume", "context"])
+def test_it_shows_nothing_of_the_machine_it_was_made_on(name: str) -> None:
     shown = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text("utf-8")
     assert "claude-sonnet-4-6" in shown.replace("&#160;", " ")
     assert "canary" not in shown
