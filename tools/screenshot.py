@@ -101,6 +101,20 @@ def taken(terminal: Terminal) -> dict[str, str]:
     terminal.wait("The test passes.")
     terminal.wait("of the window of")
     take("chat")
+    _compaction(terminal)
+    take("compaction")
+    _resume(terminal)
+    take("resume")
+    terminal.press("C-d")
+    terminal.wait("goes on")
+    terminal.run("context", "last")
+    terminal.wait("free")
+    take("context")
+    return shown
+
+
+def _compaction(terminal: Terminal) -> None:
+    """Have what was said summed up, and take it back."""
     terminal.type("/policy codex")  # it summarises however little was said
     terminal.wait("managed by codex")
     terminal.wait("of the window of")
@@ -111,7 +125,10 @@ def taken(terminal: Terminal) -> dict[str, str]:
     terminal.type("/undo")
     terminal.wait("undone")
     terminal.wait("of the window of")
-    take("compaction")
+
+
+def _resume(terminal: Terminal) -> None:
+    """Leave, come back, and look at an output again."""
     terminal.press("C-d")
     terminal.wait("goes on")
     terminal.run("chat", "-c")
@@ -120,13 +137,6 @@ def taken(terminal: Terminal) -> dict[str, str]:
     terminal.type("/show 3")
     terminal.wait("→ edit double.py")
     terminal.wait("of the window of")
-    take("resume")
-    terminal.press("C-d")
-    terminal.wait("goes on")
-    terminal.run("context", "last")
-    terminal.wait("free")
-    take("context")
-    return shown
 
 
 def picture(shown: str, title: str) -> str:

@@ -1,5 +1,7 @@
 """Lists of commands are whole sentences, and a shell can complete what commands take."""
 
+from pathlib import Path
+
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -28,6 +30,16 @@ def offered(*typed: str) -> list[str]:
     """What a shell offers where the last word is being typed."""
     complete = ShellComplete(main, {}, "holdfast", "_HOLDFAST_COMPLETE")
     return [one.value for one in complete.get_completions(list(typed[:-1]), typed[-1])]
+
+
+def test_what_a_store_holds_is_completed_wherever_the_store_is_named(tmp_path: Path) -> None:
+    store = str(tmp_path / "other.db")
+    with holdfast.open(store) as hf:
+        session = hf.session(directory="/srv/shop")
+        session.user("Hello")
+    for words in (("--store", store, "search"), ("search", "--store", store)):
+        assert offered(*words, "--project", "sh") == ["shop"]
+        assert offered(*words, "--session", session.id[:8]) == [session.id]
 
 
 def test_models_policies_and_projects_are_completed() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from holdfast.cli.options import Asked
+from holdfast.cli.options import Asked, named_store
 
 if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
@@ -31,8 +31,7 @@ def _offered(find: Callable[[click.Context], Iterable[tuple[str, str]]]) -> Comp
 
 
 def _store(ctx: click.Context) -> Holdfast:
-    asked = ctx.find_object(Asked) or Asked()
-    return Asked(ctx.params.get("store") or asked.store).open()
+    return Asked(named_store(ctx)).open()
 
 
 def _models(ctx: click.Context) -> Iterable[tuple[str, str]]:

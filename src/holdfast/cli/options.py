@@ -93,11 +93,17 @@ def common(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def named_store(ctx: click.Context) -> str | None:
+    """The store that the command line names, before the command or behind it."""
+    asked = ctx.find_object(Asked) or Asked()  # a shell that completes runs no command
+    before = ctx.find_root().params.get("store")
+    return ctx.params.get("store") or asked.store or before
+
+
 def completed(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """The ids that begin so, for the shell, with their titles; nothing where anything fails."""
     try:
-        asked = ctx.find_object(Asked) or Asked()
-        with Asked(ctx.params.get("store") or asked.store).open() as hf:
+        with Asked(named_store(ctx)).open() as hf:
             return [
                 CompletionItem(one.id, help=one.title or None)
                 for one in hf.sessions(limit=200)
