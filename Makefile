@@ -161,7 +161,8 @@ clean:  ## remove environments, caches and build outputs
 define environment
 	$(call say,environment $(1))
 	@$(1)/bin/python -c '$(USABLE)' 2>/dev/null || test -n "$(PYTHON)" || { echo '$(NOPYTHON)' >&2; exit 1; }
-	@$(1)/bin/python -c '$(USABLE)' 2>/dev/null || $(PYTHON) -m venv --clear $(1)
+	@$(1)/bin/python -c '$(USABLE)' 2>/dev/null \
+	  || { echo '   making it with $(PYTHON)'; $(PYTHON) -m venv --clear $(1); }
 	@$(1)/bin/python -m pip --version >/dev/null 2>&1 || $(1)/bin/python -m ensurepip >/dev/null
 endef
 

@@ -83,8 +83,9 @@ def install(arguments: list[str], pins: int) -> int:
         sys.stderr.writelines(said)
     else:
         seconds = time.monotonic() - progress.begun
-        packages = "1 package" if len(progress.names) == 1 else f"{len(progress.names)} packages"
-        print(f"   {packages}, {seconds:.0f} s")
+        names = len(progress.names)
+        told = f"{names} package{'s' if names > 1 else ''}" if names else "the checkout itself"
+        print(f"   {told}, {seconds:.0f} s")
     return pip.returncode
 
 
