@@ -1,5 +1,8 @@
 """Our own policy, row by row: what its page says, on the same session as all the others."""
 
+import subprocess
+import sys
+
 import pytest
 
 from holdfast.core.ledger.build import ledger
@@ -118,3 +121,24 @@ def test_it_says_that_a_summary_is_background() -> None:
     assert isinstance(block.parts[0], Text)
     assert block.parts[0].scaffold == "conversation_summary"
     assert "not a new\nrequest" in block.parts[0].text
+
+
+AT_ONCE = """
+import sys, threading
+from holdfast.policies import policy
+
+sys.setswitchinterval(1e-6)
+begin = threading.Barrier(8)
+
+def read():
+    begin.wait()
+    policy("holdfast")
+
+threads = [threading.Thread(target=read) for _ in range(8)]
+[one.start() for one in threads]
+[one.join() for one in threads]
+"""
+
+
+def test_threads_that_read_the_first_policy_at_once_do_not_end_the_process() -> None:
+    assert subprocess.run([sys.executable, "-c", AT_ONCE], timeout=60).returncode == 0

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from math import inf
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 import msgspec
@@ -17,6 +18,10 @@ from holdfast.model.policy import Policy
 
 DEEPEST = 4
 """A policy may be like another, which may be like another: not without end."""
+
+_reading = Lock()
+"""Two threads that are the first to read a policy would both have msgspec find out what a Policy
+holds, and it ends the process then."""
 
 
 def names() -> tuple[str, ...]:
@@ -48,7 +53,8 @@ def _read(name: str) -> Policy:
     table = _table(name)
     _check_numbers(name, table)
     try:
-        made = msgspec.convert(table, Policy, strict=False)
+        with _reading:
+            made = msgspec.convert(table, Policy, strict=False)
     except msgspec.ValidationError as error:
         raise Misuse(f"the policy {name} cannot be read: {error}") from error
     _check_layout(made)
