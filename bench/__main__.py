@@ -229,5 +229,23 @@ def recall(quick: bool = False) -> None:
         bench.publish(result)
 
 
+@main.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--quick", is_flag=True, help="Three tasks of each kind.")
+def models(files: tuple[Path, ...], quick: bool = False) -> None:
+    """Small models on this machine: facts kept, valid tool calls, seconds to the first token.
+
+    FILES are GGUF files; without any, the model that `holdfast models pull` fetches.
+    """
+    from bench import models as bench
+    from holdfast.engine.plugins import pull_weights
+
+    with bars() as stage:
+        chosen = files or (pull_weights(lambda done, whole: None),)
+        result = bench.measure(chosen, *((3,) if quick else ()), stage=stage)
+    bench.table(result).show(f"on {bench.CORES} cores, load average {result.load}")
+    page.save("models-quick" if quick else "models", result)
+
+
 if __name__ == "__main__":
     main(prog_name="python -m bench")
