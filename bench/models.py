@@ -22,7 +22,7 @@ import msgspec
 from bench.progress import Stage, silent
 from bench.table import Table
 from holdfast.agent.prompt import SYSTEM
-from holdfast.agent.tools import Toolbox
+from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.engine.plugins import codec, provider
 from holdfast.engine.threaded import drive
 from holdfast.errors import HoldfastError, ProviderError
