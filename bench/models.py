@@ -23,8 +23,8 @@ from bench.progress import Stage, silent
 from bench.table import Table
 from holdfast.agent.prompt import SYSTEM
 from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import codec, provider
-from holdfast.engine.threaded import drive
 from holdfast.errors import HoldfastError, ProviderError
 from holdfast.model.message import Message, ToolCall
 from holdfast.ports import Provider
