@@ -53,9 +53,11 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs that a test starts buffer their output, and warn, as they do for any user.
 
-    `holdfast` is on PATH, as it is for whoever has installed it: hints name it just so.
+    `holdfast` is on PATH, as it is for whoever has installed it: hints name it just so. What
+    other servers run on this machine is no matter of theirs.
     """
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setenv("HOLDFAST_LOCAL_PORTS", "none")
     for name in ("PYTHONUNBUFFERED", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
 

@@ -30,6 +30,7 @@ class Terminal:
             "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
             "ANTHROPIC_API_KEY": "sk-canary-0123456789",
             "ANTHROPIC_BASE_URL": url,
+            "HOLDFAST_LOCAL_PORTS": "none",
             "HOLDFAST_STORE": str(home / "log.db"),
             "XDG_DATA_HOME": str(home / "data"),
             "XDG_CONFIG_HOME": str(home / "config"),

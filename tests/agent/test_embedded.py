@@ -25,6 +25,8 @@ WINDOW = 2_048
 TURNS = int(os.environ.get("HOLDFAST_EMBEDDED_TURNS", "6"))
 SPOKEN = TURNS if THOROUGH else 1
 """How many of the turns the model speaks in; what it would have said before is written here."""
+ALONE = {"HOLDFAST_LOCAL_PORTS": "none"}
+"""The environment of a machine on which no server of models is looked for."""
 ASKED = ("What is a tree?", "Name a river.", "What do cats eat?", "Is the sky blue?",
          "Tell me of the moon.", "What is bread made of?")  # fmt: skip
 
@@ -89,14 +91,14 @@ def test_it_wants_its_key(model: Any) -> None:
 def test_whom_to_talk_to_without_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with pytest.raises(Denied, match="holdfast models pull"):
-        whom("", {})
+        whom("", ALONE)
     assert whom("mine.gguf", {}) == Whom("mine.gguf", "embedded", "openai-chat", "mine.gguf")
     assert whom("", {"OPENAI_API_KEY": "k"}).format == "openai-responses"
     local = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}
     assert whom("llama3", local) == Whom("llama3", "openai", "openai-chat")
     assert whom("gpt-5", local).format == "openai-chat"
     assert whom("gpt-5", {"OPENAI_BASE_URL": "https://api.openai.com/v1"}).format.endswith("nses")
-    assert whom("gpt-4o-search-preview", {}).format == "openai-chat"
+    assert whom("gpt-4o-search-preview", ALONE).format == "openai-chat"
     assert whom("gpt-5", local | {"HOLDFAST_OPENAI_API": "responses"}).format.endswith("responses")
     with pytest.raises(Misuse, match="say chat or responses"):
         whom("gpt-5", local | {"HOLDFAST_OPENAI_API": "soap"})

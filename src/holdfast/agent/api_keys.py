@@ -17,7 +17,7 @@ def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
     """
     env = os.environ if environ is None else environ
     names = KEYS.get(whom.provider, ())
-    free = whom.provider == "openai" and compatible(env)
+    free = bool(whom.url) or (whom.provider == "openai" and compatible(env))
     if not names or free or any(map(env.get, names)):
         return
     raise Denied(

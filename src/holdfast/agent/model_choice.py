@@ -10,7 +10,15 @@ from urllib.parse import urlsplit
 
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import BlockingSession
-from holdfast.engine.plugins import catalogue, embedded, has_weights, provider, served_models, shown
+from holdfast.engine.plugins import (
+    catalogue,
+    embedded,
+    has_weights,
+    local_servers,
+    provider,
+    served_models,
+    shown,
+)
 from holdfast.engine.settings import settings
 from holdfast.errors import Denied, Misuse, ProviderError
 from holdfast.model.rate_limits import Limits
@@ -56,6 +64,9 @@ class Whom(NamedTuple):
     why: str = ""
     """How it was chosen, where nobody has named it and there was a choice."""
 
+    url: str = ""
+    """The server on this machine that has it; empty where its provider is elsewhere."""
+
     def open(self, loading: Callable[[float], None] = lambda _: None) -> Provider:
         """The provider itself; its key and address are those its own SDK would use.
 
@@ -63,7 +74,7 @@ class Whom(NamedTuple):
         """
         if self.provider == "embedded":
             return Local(*embedded(self.weights, loading=loading))
-        return provider(self.provider, self.format)
+        return provider(self.provider, self.format, url=self.url)
 
 
 class Local:
@@ -93,14 +104,17 @@ def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
     """Whom to talk to; Denied, with what to do, where there is no key."""
     env = os.environ if environ is None else environ
     if not model:
-        model = env.get("HOLDFAST_MODEL", "").strip() or _usual(env)
+        model = env.get("HOLDFAST_MODEL", "").strip() or _keyed(env)
     if not model:
-        return _served(env)
+        return _served(env) if compatible(env) else _unkeyed(env)
     if model.endswith(".gguf"):
         return Whom(model, "embedded", "openai-chat", model)
     if model == SMALL:
         return Whom(model, "embedded", "openai-chat")
     name = catalogue().profile(model).provider
+    keyed = _has_key(name, env) or compatible(env)
+    if not keyed and (here := next((one for one in local(env) if model in one.models), None)):
+        return Whom(model, "openai", "openai-chat", url=here.url)
     if name not in FORMATS or name == "openai" or _routed(model, name, env):
         return Whom(model, "openai", _wire(model, env))
     return Whom(model, name, FORMATS[name])
@@ -111,8 +125,12 @@ def _routed(model: str, name: str, env: Mapping[str, str]) -> bool:
 
     It is for a name as routers write it, and where its maker's own key is not there.
     """
-    keyed = any(env.get(key, "").strip() for key in KEYS[name])
-    return compatible(env) and ("/" in model or not keyed)
+    return compatible(env) and ("/" in model or not _has_key(name, env))
+
+
+def _has_key(name: str, env: Mapping[str, str]) -> bool:
+    """Whether a provider's key is set; a model that nobody knows is asked for at OpenAI's."""
+    return any(env.get(key, "").strip() for key in KEYS.get(name, KEYS["openai"]))
 
 
 def _wire(model: str, env: Mapping[str, str]) -> str:
@@ -133,20 +151,39 @@ def led(session: BlockingSession) -> str:
     return model
 
 
-def _usual(env: Mapping[str, str]) -> str:
+def _keyed(env: Mapping[str, str]) -> str:
     """The model of the first provider that there is a key for; empty for a server's own."""
     for name, keys in KEYS.items():
         if name == "openai" and compatible(env):
             return ""
         if any(env.get(key) for key in keys):
             return USUAL[name]
+    return ""
+
+
+def _unkeyed(env: Mapping[str, str]) -> Whom:
+    """Whom to talk to without a key: a server that runs on this machine, else our small model."""
+    for server in local(env):
+        if talking := [name for name in server.models if not _SILENT.search(name)]:
+            how = _how(len(server.models))
+            why = f"{talking[0]} is {how} that {server.name} has; -m NAME takes another"
+            return Whom(talking[0], "openai", "openai-chat", why=why, url=server.url)
     if has_weights():
-        return SMALL
+        return Whom(SMALL, "embedded", "openai-chat")
     raise Denied(
-        "no model is named and no key is set; set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
-        "GEMINI_API_KEY, name a server on this machine with OPENAI_BASE_URL and its model with "
-        "-m, or fetch a small model with `holdfast models pull`"
+        "no model is named, no key is set, and no server of models answers on this machine; set "
+        "ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a server such as Ollama, name "
+        "another with OPENAI_BASE_URL, or fetch a small model with `holdfast models pull`"
     )
+
+
+def local(env: Mapping[str, str]) -> tuple[Any, ...]:
+    """The servers of models that run on this machine, where they are usually reached."""
+    return local_servers(settings(environ=env).providers.local_ports)
+
+
+def _how(many: int) -> str:
+    return "the only model" if many == 1 else f"one of the {many} models"
 
 
 def _served(env: Mapping[str, str]) -> Whom:
@@ -167,8 +204,7 @@ def _served(env: Mapping[str, str]) -> Whom:
     if not talking:
         raise Denied(f"the server at {at} has no model; load one there, or name one with -m")
     model = USUAL["openai"] if USUAL["openai"] in talking else talking[0]
-    how = "the only model" if len(names) == 1 else f"one of the {len(names)} models"
-    why = f"{model} is {how} that {at} has; -m NAME takes another"
+    why = f"{model} is {_how(len(names))} that {at} has; -m NAME takes another"
     return Whom(model, "openai", _wire(model, env), why=why)
 
 

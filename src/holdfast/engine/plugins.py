@@ -198,6 +198,14 @@ def served_models(url: str, key: str = "") -> tuple[str, ...]:
     return cast("tuple[str, ...]", drive(find(url, key, settings().providers.plain_http)))
 
 
+def local_servers(ports: Iterable[int]) -> tuple[Any, ...]:
+    """The servers of models that run on this machine and answer on these ports."""
+    from holdfast.engine.bridge import drive
+
+    find = _load("holdfast.providers.local_servers:local_servers")
+    return cast("tuple[Any, ...]", drive(find(tuple(ports))))
+
+
 def has_weights() -> bool:
     """Whether the model that comes with us has been fetched."""
     return bool(_load("holdfast.providers.weights:there")())

@@ -45,6 +45,8 @@ class Providers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Chat Completions or Responses, wherever OPENAI_BASE_URL points to."""
     plain_http: tuple[str, ...] = ()
     """Hosts that may be spoken to without TLS, with a key too."""
+    local_ports: tuple[int, ...] = (11434, 1234, 8080, 8000)
+    """Where servers of models on this machine are looked for when no key is set."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -89,7 +91,16 @@ def _providers(told: Providers, env: Mapping[str, str]) -> Providers:
         wire = msgspec.convert(named or told.openai_api, Wire)
     except msgspec.ValidationError:
         raise Misuse(f"HOLDFAST_OPENAI_API is {named!r}; say chat or responses") from None
-    return Providers(openai_api=wire, plain_http=hosts)
+    return Providers(openai_api=wire, plain_http=hosts, local_ports=_ports(told, env))
+
+
+def _ports(told: Providers, env: Mapping[str, str]) -> tuple[int, ...]:
+    """The ports of HOLDFAST_LOCAL_PORTS, `none` for no port; else those of the file."""
+    named = env.get("HOLDFAST_LOCAL_PORTS", "").strip()
+    words = [] if named == "none" else named.replace(",", " ").split()
+    if not all(word.isascii() and word.isdigit() and 0 < int(word) < 65_536 for word in words):
+        raise Misuse(f"HOLDFAST_LOCAL_PORTS is {named!r}; give ports, such as 11434,8080, or none")
+    return tuple(map(int, words)) if named else told.local_ports
 
 
 def _secret(name: str, value: str) -> list[str]:

@@ -13,9 +13,11 @@ SECONDS: Final = 10.0
 """So long may a server take to say what it has."""
 
 
-async def served(url: str, key: str = "", plain: Collection[str] = ()) -> tuple[str, ...]:
+async def served(
+    url: str, key: str = "", plain: Collection[str] = (), seconds: float = SECONDS
+) -> tuple[str, ...]:
     """The names of its models in its own order; a ProviderError where it does not say them."""
-    transport = HttpTransport("openai", key=key, url=url, seconds=SECONDS, plain=plain)
+    transport = HttpTransport("openai", key=key, url=url, seconds=seconds, plain=plain)
     try:
         said: Any = json.loads(await transport.fetch("/models"))
         return tuple(str(one["id"]) for one in said["data"])

@@ -59,7 +59,7 @@ def usable() -> dict[str, list[str]]:
 
     The newest come first, as far as names tell.
     """
-    from holdfast.agent.model_choice import KEYS, SMALL, compatible
+    from holdfast.agent.model_choice import KEYS, SMALL, compatible, local
     from holdfast.core.search.nearest import newest_first
     from holdfast.engine.inspect.lookup import talks
     from holdfast.engine.plugins import catalogue, has_weights
@@ -73,12 +73,14 @@ def usable() -> dict[str, list[str]]:
     found = {name: newest_first(names) for name, names in found.items()}
     if compatible(os.environ):
         found |= {"openai": ["any that the server at OPENAI_BASE_URL has"]}
+    elif not keyed:
+        found |= {one.name: list(one.models) for one in local(os.environ)}
     return found | ({"on this machine": [SMALL]} if has_weights() else {})
 
 
 def _meant(talk: Conversation, name: str) -> bool:
     """Whether a model is known, or somebody wants it all the same."""
-    from holdfast.agent.model_choice import SMALL, compatible
+    from holdfast.agent.model_choice import SMALL, compatible, whom
     from holdfast.engine.inspect.lookup import is_known, meant
 
     known = talk.agent.session.catalogue
@@ -86,7 +88,7 @@ def _meant(talk: Conversation, name: str) -> bool:
     if name == SMALL or name.endswith(".gguf") or is_known(profile):
         return True
     assumed = f"{profile.window:,} tokens are assumed"
-    if profile.provider == "" and not compatible(os.environ):
+    if profile.provider == "" and not compatible(os.environ) and not whom(name).url:
         _unknown(talk, profile, meant(known, profile))
         return talk.screen.agreed(f"talk to it all the same? {assumed}")
     talk.screen.say(f"nobody here knows {name}: {assumed}", "yellow")
