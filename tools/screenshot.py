@@ -1,6 +1,6 @@
 """Pictures of the terminal for the pages: what tmux shows, as SVG.
 
-    python -m tools.screenshot     # start, chat, compaction, resume and context in docs/pictures
+    python -m tools.screenshot     # start, chat, compaction, resume, context and demo in docs/pictures
 
 A scripted model answers, so that the same is shown every time; everything else is as it is.
 """
@@ -74,10 +74,31 @@ def main() -> None:
             terminal.close()
     place = f"{home}/work"
     for name, screen in shown.items():
-        file = PICTURES / f"{name}.svg"
         title = "holdfast" if name == "context" else "holdfast chat"
-        file.write_text(picture(screen.replace(place, "~/double"), title), "utf-8")
-        sys.stdout.write(f"{file.relative_to(ROOT)}\n")
+        keep(name, title, screen.replace(place, "~/double"))
+    keep("demo", "holdfast demo", played())
+
+
+def keep(name: str, title: str, shown: str) -> None:
+    """Write a picture of what was shown."""
+    file = PICTURES / f"{name}.svg"
+    file.write_text(picture(shown, title), "utf-8")
+    sys.stdout.write(f"{file.relative_to(ROOT)}\n")
+
+
+def played() -> str:
+    """What the terminal shows of the demo, but for what to try next."""
+    with tempfile.TemporaryDirectory() as home:
+        terminal = Terminal(Path(home), "", columns=COLUMNS, rows=80, TMPDIR=home,
+                            TERM="xterm-256color", COLORTERM="truecolor")  # fmt: skip
+        try:
+            terminal.run("demo")
+            terminal.wait("demo --store demo.db", seconds=90)
+            shown = terminal.screen(colours=True, past=False)
+        finally:
+            terminal.close()
+    whole, _, _ = shown.partition("(11% → 15%)")
+    return re.sub(rf"{home}/holdfast-demo-\w+", "~", f"{whole}(11% → 15%)")
 
 
 def taken(terminal: Terminal) -> dict[str, str]:

@@ -109,17 +109,21 @@ class Conversation:
 
     def hold(self, *, loaded: bool) -> None:
         """Talk until an empty Ctrl-D, /exit, or the terminal goes away."""
-        self._greet(loaded)
+        self.greet(loaded=loaded)
+        self.screen.say(
+            "/help shows what else can be typed; Ctrl-C interrupts, Ctrl-D leaves", "dim"
+        )
         prompt = self._prompt()
         try:
-            self._listen(prompt)
+            self.listen(prompt)
         finally:
             if self._script:
                 self._script.close()
         session = self.agent.session
         self.screen.say(how_to_go_on(self.hf, session.info, self.opener.asked.again), "dim")
 
-    def _listen(self, prompt: Callable[[], str]) -> None:
+    def listen(self, prompt: Callable[[], str]) -> None:
+        """Do what is typed at a prompt, until that has an EOFError."""
         from holdfast.agent.keep_warm import Idle
 
         leaving = False
@@ -162,7 +166,8 @@ class Conversation:
             if os.environ.get("HOLDFAST_DEBUG"):
                 self.screen.say("".join(traceback.format_exception(error)), "dim")
 
-    def _greet(self, loaded: bool) -> None:
+    def greet(self, *, loaded: bool) -> None:
+        """Say who is talked to, where, and what was loaded."""
         session, here = self.agent.session, self.agent.toolbox.root.path
         self.screen.say(f"holdfast · {self.whom.model} · {here}", "bold")
         if self.whom.why:
@@ -179,9 +184,6 @@ class Conversation:
         if session.caps != Caps() and not session.catalogue.profile(self.whom.model).prices:
             told = f"no price is known of {self.whom.model}, so no cap holds for it"
             self.screen.say(told, "yellow")
-        self.screen.say(
-            "/help shows what else can be typed; Ctrl-C interrupts, Ctrl-D leaves", "dim"
-        )
 
     def _heard(self, text: str) -> bool:
         """Do what was typed; False to leave."""

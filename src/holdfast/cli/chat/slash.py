@@ -308,12 +308,15 @@ def _compact(talk: Conversation, rest: str) -> None:
     if not rest and (short := _too_short(talk)):
         talk.screen.say(short)
         return
+    from holdfast.cli.chat.screen import compaction
+
     talk.screen.busy("compacting…")
     try:
         plan = talk.agent.session.plan(focus="" if rest == FORCE else rest)
-        talk.agent.session.apply(plan)
+        marker = talk.agent.session.apply(plan)
     finally:
         talk.screen.rest()
+    talk.screen.say(compaction(marker))
     talk.screen.say(
         in_sight(plan.report.counts, "/recall #N") if plan.report else "nothing is lost"
     )

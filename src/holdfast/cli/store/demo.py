@@ -31,11 +31,16 @@ applied on one of two databases only. Applied it on the second; /login answers 2
 @click.command()
 @common
 def demo(asked: Asked) -> None:
-    """Show a session being appended, compacted and undone.
+    """Play a recorded task in the chat: tools, a compaction, a recall and an undo.
 
-    It lives in a temporary store, or in the one that --store names.
+    Nothing is asked or sent, and nothing is kept. With --store a small session is written there
+    instead, to try the other commands on; --json prints its log.
     """
     import holdfast
+
+    if not asked.json and not asked.store:
+        _play()
+        return
 
     with (
         tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder,
@@ -45,6 +50,22 @@ def demo(asked: Asked) -> None:
             _emit_log(play(hf))
         else:
             _perform(hf, kept=asked.store)
+
+
+def _play() -> None:
+    """The recorded task, in a directory and a store that are deleted afterwards."""
+    import holdfast
+    from holdfast.cli.chat.recorded import play
+
+    with (
+        tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder,
+        holdfast.open(Path(folder) / "demo.db") as hf,
+    ):
+        work = Path(folder) / "orders"
+        work.mkdir()
+        whole = play(hf, work)
+    if whole:
+        Stage().ending(None)
 
 
 def converse(hf: Holdfast) -> BlockingSession:
@@ -180,10 +201,13 @@ class Stage:
         self._screen.print()
         name = program()
         if kept:
-            first = f"{name} --store {kept} show last --all", "reads this session"
+            first = [(f"{name} --store {kept} show last --all", "reads this session")]
         else:
-            first = f"{name} demo --store demo.db", "does it again and keeps it"
-        commands = (first, (f"{name} --help", "lists the commands"))
+            first = [
+                (f"{name} chat", "is this, with a model of yours, in your directory"),
+                (f"{name} demo --store demo.db", "writes a session to try the commands on"),
+            ]
+        commands = (*first, (f"{name} --help", "lists the commands"))
         width = max(32, *(len(command) for command, _ in commands))
         for command, words in commands:
             line = Text.assemble("    ", (f"{command:<{width}}", "cyan"), "  ", (words, "dim"))
