@@ -97,8 +97,9 @@ def played() -> str:
             shown = terminal.screen(colours=True, past=False)
         finally:
             terminal.close()
-    whole, _, _ = shown.partition("(11% → 15%)")
-    return re.sub(rf"{home}/holdfast-demo-\w+", "~", f"{whole}(11% → 15%)")
+    lines = shown.splitlines()
+    next_to_try = [number for number, line in enumerate(lines) if "demo.db" in line][0] - 2
+    return re.sub(rf"{home}/holdfast-demo-\w+", "~", "\n".join(lines[:next_to_try]))
 
 
 def taken(terminal: Terminal) -> dict[str, str]:
