@@ -98,7 +98,7 @@ def played() -> str:
         finally:
             terminal.close()
     lines = shown.splitlines()
-    next_to_try = [number for number, line in enumerate(lines) if "demo.db" in line][0] - 2
+    next_to_try = next(number for number, line in enumerate(lines) if "demo.db" in line) - 2
     return re.sub(rf"{home}/holdfast-demo-\w+", "~", "\n".join(lines[:next_to_try]))
 
 
