@@ -1,6 +1,6 @@
 """Pictures of the terminal for the pages: what tmux shows, as SVG.
 
-    python -m tools.screenshot     # start, chat, compaction, resume, context and demo in docs/pictures
+    python -m tools.screenshot   # start, chat, compaction, resume, context, demo in docs/pictures
 
 A scripted model answers, so that the same is shown every time; everything else is as it is.
 """
