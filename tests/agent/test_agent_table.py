@@ -21,6 +21,7 @@ from typing import Any
 from holdfast.agent.hooks import Hooks, hooks
 from holdfast.agent.loop import Agent
 from holdfast.agent.permissions.rules import Permissions
+from holdfast.agent.summariser import Voice
 from holdfast.agent.telemetry import language
 from holdfast.agent.tools import shell
 from holdfast.agent.tools.subtask import subtasks
@@ -34,6 +35,7 @@ from holdfast.model.log import Clear, PartRef, Summary
 from holdfast.model.message import ToolCall, ToolResult
 from holdfast.model.plan import Plan
 from holdfast.model.span import Span
+from holdfast.ports import Provider
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing import StrictServer
 from holdfast.testing.factories import entry
@@ -205,6 +207,7 @@ SCRIPT = (
     answer("I have it done.", Ask("subtask", {"description": "Look around", "prompt": "Count the files."}), Ask("subtask", {"description": "x"})),
     answer("There are many files."),
     answer("All is done."),
+    answer("They look at the parser, and nothing is left to do."),
 )  # fmt: skip
 
 
@@ -248,15 +251,22 @@ def _turns(place: Path) -> Iterator[str]:
             )  # fmt: skip
             last = made.turn("Mend the parser.")
             yield f"last: {last and last.body}"
-            yield f"tools: {[one.name for one in made.tools()]}"
+            yield f"tools: {[one.name for one in made.tools()]}, said: {made.said}"
             yield from lines
             yield from (
                 f"measured {line}" for line in sorted(measured.lines)
             )  # threads tell in any order
             yield from _left(hf, made)
+            yield _summary(hf, to)
         for asked in server.asked:
             tools = [one["name"] for one in asked.body.get("tools", [])]
             yield f"sent: {len(asked.body['messages'])} {tools} {asked.rule}"
+
+
+def _summary(hf: Holdfast, to: Provider) -> str:
+    """What the agent's own summariser writes of the session."""
+    with closing(Voice(lambda _: to)) as voice:
+        return f"summary: {hf.session('main', summariser=voice).plan().summary!r}"
 
 
 def _left(hf: Holdfast, made: Agent) -> Iterator[str]:

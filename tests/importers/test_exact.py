@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.engine.plugins import importer, importers
 from holdfast.importers.gemini_cli import GeminiCli
 from holdfast.importers.opencode import OpenCode
 from holdfast.testing.contracts.importer import ImporterContract
@@ -146,6 +147,35 @@ def test_what_is_told_of_an_example_never_changes(name: str, tmp_path: Path) -> 
     compare(GOLDEN / f"{name}.txt", found, "tests.importers.test_exact")
 
 
+FILES = (
+    "a.jsonl", "a.ndjson", "a.json", "a.md", "a.db", "opencode.db", "rollout-1.jsonl",
+    "rollout-1.json", "x/rollout-2.jsonl", "session-1.json", "session-1.jsonl",
+    "events.jsonl", "x/events.jsonl", ".aider.chat.history.md", "x/.aider.chat.history.md",
+    "aider.chat.history.md", "agent-1.jsonl",
+    "storage/session/p/ses_1.json", "storage/message/s/msg_1.json", "chats/session-1.json",
+    "ses_1.json", "logs.json", "A.JSONL", "jsonl", "",
+)  # fmt: skip
+
+
+def test_which_files_are_an_importers_is_as_written_down(tmp_path: Path) -> None:
+    compare(GOLDEN / "files.txt", taken(tmp_path), "tests.importers.test_exact")
+
+
+def taken(place: Path) -> str:
+    """Where each importer looks, which names it takes, and which beginnings it knows."""
+    heads: dict[str, bytes] = {"nothing": b"", "words": b"# Words\n", "a list": b"[1]\n"}
+    for name, contract in EXAMPLES.items():
+        (place / name).mkdir()
+        heads[name] = contract().example(place / name).read_bytes()[:4096]
+    lines: list[str] = []
+    for name in sorted(importers()):
+        made = importer(name)
+        names = [file for file in FILES if made.takes(file)]
+        known = [kind for kind, head in heads.items() if made.recognises(head, names[0])]
+        lines.append(f"{name}: {made.reach} {made.places()} takes {names} knows {known}\n")
+    return "".join(lines)
+
+
 def described(contract: ImporterContract, place: Path) -> str:
     """What is told of an example, and of the example with one field changed at a time."""
     path = contract.example(place)
@@ -225,6 +255,8 @@ def main() -> None:
             place.mkdir(parents=True)
             text = described(contract(), place)
         (GOLDEN / f"{name}.txt").write_text(text, "utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        (GOLDEN / "files.txt").write_text(taken(Path(folder)), "utf-8")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,6 @@ def read(line: str) -> tuple[int, list[str]] | None:
         return None
     names: list[str] = []
     for item in _ITEM.finditer(found[1]):
-        ends = item[2].split(", ") if item[1] else [""]
-        names += [f"{item[1]}{end}" for end in ends] if item[1] else [item[0]]
+        within = [f"{item[1]}{end}" for end in item[2].split(", ")] if item[1] else []
+        names += within or [item[0]]
     return int(found[2]), names
