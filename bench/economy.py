@@ -32,7 +32,7 @@ from holdfast.core.search.searchable_text import searchable
 from holdfast.engine.bridge import ThreadLock, drive
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import Ulids
-from holdfast.engine.session import OpenSession
+from holdfast.engine.session import AsyncSession
 from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import OverBudget
 from holdfast.model.log import Entry
@@ -231,7 +231,7 @@ class Replay:
         self._sent: dict[str, Any] = {"messages": []}
         self._session = drive(self._open())
 
-    async def _open(self) -> OpenSession:
+    async def _open(self) -> AsyncSession:
         store: Any = MemoryStore()
         engine = Engine(
             store, clock=self._clock, ids=Ulids(self._clock), lock=ThreadLock,

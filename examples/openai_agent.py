@@ -43,7 +43,7 @@ def main(task: str, store: str, client: openai.OpenAI, resume: str = "") -> str:
                 print(f"[session {s.id}, ${s.cost:.4f} so far]", file=sys.stderr)
                 return reply.text
             for call in reply.calls:
-                known = s.answer(call)  # recall and search_history answer themselves
+                known = s.run_context_tool(call)  # recall and search_history answer themselves
                 output = known.output if known else run(call)
                 s.tool_result(call.id, output, name=call.name)
 

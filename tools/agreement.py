@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 import holdfast
 from holdfast.cli import main
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from tools.tmux import Terminal
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,7 +79,7 @@ def amount(pattern: str, text: str) -> int | None:
 class Asked:
     """One session, and what every place says of it."""
 
-    def __init__(self, file: str, store: str, session: BlockingSession) -> None:
+    def __init__(self, file: str, store: str, session: Session) -> None:
         self.file, self._store, self._id = file, store, session.id
         now, shot, state = session.explain_now(), session.snapshot(), session.status()
         self.model, self.window, self.source = now.model, now.window, now.source
@@ -163,7 +163,7 @@ def paid(cost: float, unpriced: int) -> str:
     return f"${cost:.4f}" + ("*" if unpriced else "")
 
 
-def sessions(hf: holdfast.Holdfast) -> Iterator[tuple[str, BlockingSession]]:
+def sessions(hf: holdfast.Holdfast) -> Iterator[tuple[str, Session]]:
     """The ten sessions, imported."""
     for file in FILES:
         before = {one.id for one in hf.every_session()}

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from holdfast.core.window.recall import recall_tools as recall_tools
     from holdfast.engine.calls.ask import Question as Question
     from holdfast.engine.client import AsyncHoldfast as AsyncHoldfast
-    from holdfast.engine.client import BlockingSession as BlockingSession
     from holdfast.engine.client import Holdfast as Holdfast
+    from holdfast.engine.client import Session as Session
     from holdfast.engine.client import open as open
     from holdfast.engine.client import open_async as open_async
-    from holdfast.engine.session import OpenSession as OpenSession
+    from holdfast.engine.session import AsyncSession as AsyncSession
     from holdfast.errors import HoldfastError as HoldfastError
     from holdfast.model.message import Media as Media
     from holdfast.model.message import Message as Message
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "holdfast.engine.client": (
-        "open", "open_async", "Holdfast", "AsyncHoldfast", "BlockingSession",
+        "open", "open_async", "Holdfast", "AsyncHoldfast", "Session",
     ),
-    "holdfast.engine.session": ("OpenSession",),
+    "holdfast.engine.session": ("AsyncSession",),
     "holdfast.engine.calls.ask": ("Question",),
     "holdfast.core.window.recall": ("recall_tools",),
     "holdfast.errors": ("HoldfastError",),

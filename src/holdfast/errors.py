@@ -1,8 +1,8 @@
 """Every error Holdfast raises: the class says what the caller should do next.
 
 HoldfastError
-├── Misuse              you asked for what cannot be              → fix the call
-│   ├── Unknown         no such session, entry, store, setting    → use the nearest match, or list
+├── InvalidRequest      you asked for what cannot be              → fix the call
+│   ├── NotFound        no such session, entry, store, setting    → use the nearest match, or list
 │   │   └── Ambiguous   a beginning that fits several             → give more letters
 │   └── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
 ├── OverBudget          it does not fit, even compacted           → shorten what it names
@@ -14,12 +14,12 @@ HoldfastError
 │   ├── Outdated        the file and this program differ in schema version  → upgrade the program
 │   └── Corrupt         what was read is not what was written     → run `holdfast doctor`
 └── ProviderError       the model's side failed
-    ├── Denied          the key, or what it may do                → fix the key
-    ├── Rejected        they will never accept this               → do not send it again
+    ├── AuthError       the key, or what it may do                → fix the key
+    ├── ProviderRejected  they will never accept this               → do not send it again
     ├── Overflow        it is too long, they say                  → compact, then send
     ├── Throttled       too much at once                          → wait, then send again
     ├── Unreachable     the network, a timeout, or they are down  → send again
-    └── Garbled         their answer makes no sense               → send again, or report it
+    └── BadResponse     their answer makes no sense               → send again, or report it
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class HoldfastError(Exception):
     """The root: catching it catches everything Holdfast raises on purpose."""
 
 
-class Misuse(HoldfastError):
+class InvalidRequest(HoldfastError):
     """The call cannot be right as it is; nothing happened."""
 
 
-class Unknown(Misuse):
+class NotFound(InvalidRequest):
     """A name that leads nowhere, with the nearest one that does."""
 
     def __init__(self, kind: str, name: str, nearest: tuple[str, ...] = (), do: str = "") -> None:
@@ -46,7 +46,7 @@ class Unknown(Misuse):
         super().__init__(f"no {kind} {name!r}{f'; {hint}' if hint else ''}")
 
 
-class Ambiguous(Unknown):
+class Ambiguous(NotFound):
     """The beginning of several names, with two of them."""
 
     def __init__(self, kind: str, name: str, nearest: tuple[str, ...], many: int) -> None:
@@ -57,7 +57,7 @@ class Ambiguous(Unknown):
         )
 
 
-class Unsafe(Misuse):
+class Unsafe(InvalidRequest):
     """A path or file that must not be used as it is."""
 
     def __init__(self, path: str, why: str, do: str) -> None:
@@ -137,11 +137,11 @@ class ProviderError(HoldfastError):
         super().__init__(message)
 
 
-class Denied(ProviderError):
+class AuthError(ProviderError):
     """The key is missing, wrong, or may not do this."""
 
 
-class Rejected(ProviderError):
+class ProviderRejected(ProviderError):
     """The provider will never accept this request."""
 
 
@@ -165,7 +165,7 @@ class Unreachable(ProviderError):
     """The network failed, nothing came in time, or the provider is down."""
 
 
-class Garbled(ProviderError):
+class BadResponse(ProviderError):
     """The provider's answer could not be read; `raw` is its beginning."""
 
     def __init__(self, message: str, *, raw: bytes = b"", **told: Any) -> None:

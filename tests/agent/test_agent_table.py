@@ -217,7 +217,7 @@ class Measured:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def tell(self, event: Any) -> None:
+    def emit(self, event: Any) -> None:
         self.lines.append(_without_times(event))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.events import Happening
+from holdfast.agent.events import AgentEvent
 from holdfast.agent.loop import Agent
 from holdfast.agent.tools.shell import Kept
 from holdfast.agent.tools.toolbox import Toolbox
@@ -79,7 +79,7 @@ def test_what_is_read_behind_a_change_sees_it(tmp_path: Path) -> None:
 def test_whoever_looks_on_is_told_by_one_thread(tmp_path: Path) -> None:
     seen: list[tuple[str, int]] = []
 
-    def onlooker(what: Happening) -> None:
+    def onlooker(what: AgentEvent) -> None:
         if what.call:
             seen.append((what.kind, threading.get_ident()))
 

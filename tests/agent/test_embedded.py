@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.model_choice import SMALL, Whom, whom
+from holdfast.agent.model_choice import SMALL, ModelTarget, whom
 from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import codec, embedded, provider
-from holdfast.errors import Corrupt, Denied, HoldfastError, Misuse
+from holdfast.errors import AuthError, Corrupt, HoldfastError, InvalidRequest
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, assistant
 from holdfast.providers import weights
@@ -67,7 +67,7 @@ def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> 
             if turn < TURNS - SPOKEN:
                 s.append(assistant("It is what it is, and I take my time."))
                 continue
-            entry = s.speak(model, options={"max_tokens": 30}, system="Answer in one sentence.")
+            entry = s.send(model, options={"max_tokens": 30}, system="Answer in one sentence.")
             assert isinstance(entry.body, Message)
             assert entry.body.text.strip()
             assert entry.model == SMALL == weights.MODEL
@@ -83,24 +83,24 @@ def test_a_conversation_that_outgrows_its_window(model: Any, tmp_path: Path) -> 
 def test_it_wants_its_key(model: Any) -> None:
     url = model._transport._url
     stranger = provider("openai", "openai-chat", key="not-the-key", url=url)
-    with pytest.raises(Denied):
+    with pytest.raises(AuthError):
         drive(stranger.begin({"model": "x", "messages": [{"role": "user", "content": "hi"}]}))
     stranger.close()
 
 
 def test_whom_to_talk_to_without_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    with pytest.raises(Denied, match="holdfast models pull"):
+    with pytest.raises(AuthError, match="holdfast models pull"):
         whom("", ALONE)
-    assert whom("mine.gguf", {}) == Whom("mine.gguf", "embedded", "openai-chat", "mine.gguf")
+    assert whom("mine.gguf", {}) == ModelTarget("mine.gguf", "embedded", "openai-chat", "mine.gguf")
     assert whom("", {"OPENAI_API_KEY": "k"}).format == "openai-responses"
     local = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}
-    assert whom("llama3", local) == Whom("llama3", "openai", "openai-chat")
+    assert whom("llama3", local) == ModelTarget("llama3", "openai", "openai-chat")
     assert whom("gpt-5", local).format == "openai-chat"
     assert whom("gpt-5", {"OPENAI_BASE_URL": "https://api.openai.com/v1"}).format.endswith("nses")
     assert whom("gpt-4o-search-preview", ALONE).format == "openai-chat"
     assert whom("gpt-5", local | {"HOLDFAST_OPENAI_API": "responses"}).format.endswith("responses")
-    with pytest.raises(Misuse, match="say chat or responses"):
+    with pytest.raises(InvalidRequest, match="say chat or responses"):
         whom("gpt-5", local | {"HOLDFAST_OPENAI_API": "soap"})
     assert whom("", {"HOLDFAST_MODEL": "claude-haiku-4-5"}).provider == "anthropic"
 
@@ -124,7 +124,7 @@ def test_weights_that_are_others_are_not_kept(
 
 
 def test_no_such_file() -> None:
-    with pytest.raises(Misuse, match="there is no model"):
+    with pytest.raises(InvalidRequest, match="there is no model"):
         embedded("/nowhere/at/all.gguf")
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.events import Happening
+from holdfast.agent.events import AgentEvent
 from holdfast.agent.hooks import Hooks, hooks
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant
 from holdfast.testing import StrictServer
@@ -63,7 +63,7 @@ def test_an_output_is_replaced_noted_or_left(tmp_path: Path, program: str, outpu
     script = in_order(answer(Ask("read", {"path": "a.txt"})), answer("Read."))
     made = configured(tmp_path, tool_output=program)
     (tmp_path / "work" / "a.txt").write_text("a secret b\n")
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     with (
         StrictServer(script) as server,
         agent(tmp_path, server, hooks=made, onlooker=seen.append) as at_work,
@@ -82,7 +82,7 @@ def test_a_slow_hook_is_stopped_and_the_output_stays(tmp_path: Path) -> None:
     (tmp_path / "work" / "a.txt").write_text("here\n")
     asked = (Ask("read", {"path": "a.txt"}), Ask("list", {}))
     script = in_order(answer(*asked), answer("Read."))
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     made = hooks(str(tmp_path / "work"), file)
     with (
         StrictServer(script) as server,
@@ -94,7 +94,7 @@ def test_a_slow_hook_is_stopped_and_the_output_stays(tmp_path: Path) -> None:
     assert "stopped after 0.2 s" in wrong
 
 
-def compacting(tmp_path: Path, made: Hooks, seen: list[Happening]) -> Any:
+def compacting(tmp_path: Path, made: Hooks, seen: list[AgentEvent]) -> Any:
     with (
         StrictServer("fine") as server,
         agent(tmp_path, server, hooks=made, onlooker=seen.append) as at_work,
@@ -115,7 +115,7 @@ def test_a_compaction_is_told_before_and_after(tmp_path: Path) -> None:
         before_compaction="print('dwell on', told['step'])",
         after_compaction="open('after.json', 'w').write(json.dumps(told))",
     )
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     summary = compacting(tmp_path, made, seen)
     told = json.loads((tmp_path / "work" / "after.json").read_text())
     assert told["event"] == "after_compaction"
@@ -126,7 +126,9 @@ def test_a_compaction_is_told_before_and_after(tmp_path: Path) -> None:
 
 def test_a_compaction_may_be_vetoed(tmp_path: Path) -> None:
     made = configured(tmp_path, before_compaction="print(json.dumps({'veto': 'not now'}))")
-    with pytest.raises(Misuse, match=r"(?s)the before_compaction hook `.*` of hooks") as raised:
+    with pytest.raises(
+        InvalidRequest, match=r"(?s)the before_compaction hook `.*` of hooks"
+    ) as raised:
         compacting(tmp_path, made, [])
     assert "(not now) was against it; have it allow this, or take it out" in str(raised.value)
     assert "was against a compaction; none was made" in made.problems[0]
@@ -171,7 +173,7 @@ def test_our_keys_do_not_reach_a_hook(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_file_that_cannot_be_understood_says_so(tmp_path: Path, text: str) -> None:
     file = tmp_path / "hooks.toml"
     file.write_text(text, "latin-1")
-    with pytest.raises(Misuse, match=r"hooks\.toml cannot be read as hooks"):
+    with pytest.raises(InvalidRequest, match=r"hooks\.toml cannot be read as hooks"):
         hooks(str(tmp_path), file)
 
 
@@ -192,7 +194,7 @@ def test_the_example_of_the_page_works(tmp_path: Path, monkeypatch: pytest.Monke
     for status, note in ((0, ""), (1, "\n[this command failed]")):
         output = f"[exit status {status}]"
         assert made.output("s", call, ToolResult("1", output)).output == output + note
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     assert compacting(tmp_path, made, seen)
     assert json.loads((tmp_path / "compactions.jsonl").read_text())["event"] == "after_compaction"
     assert made.problems == []

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 import holdfast
-from holdfast.agent.events import Happening
+from holdfast.agent.events import AgentEvent
 from holdfast.agent.loop import Agent
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer
@@ -54,7 +54,7 @@ def said(made: Agent) -> list[str]:
 
 
 def test_it_is_said_and_leaves_a_session_that_goes_on(tmp_path: Path) -> None:
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     nth = 0
     with (
         StrictServer(lambda asked: answer("All right.")) as server,

@@ -12,7 +12,7 @@ import pytest
 from holdfast.agent.api_keys import check_key
 from holdfast.agent.model_choice import SMALL, whom
 from holdfast.engine.settings import settings
-from holdfast.errors import Denied, Misuse
+from holdfast.errors import AuthError, InvalidRequest
 from holdfast.providers import weights
 from tests.agent.test_served import Says, listing, server
 
@@ -30,7 +30,7 @@ def test_the_usual_ports_are_looked_at_unless_others_are_named(tmp_path: Path) -
     (tmp_path / "holdfast" / "settings.toml").write_text("[providers]\nlocal_ports = []\n")
     assert settings(environ={"XDG_CONFIG_HOME": str(tmp_path)}).providers.local_ports == ()
     for wrong in ("http", "0", "70000", "-1"):
-        with pytest.raises(Misuse, match="such as 11434"):
+        with pytest.raises(InvalidRequest, match="such as 11434"):
             settings(environ={"HOLDFAST_LOCAL_PORTS": wrong})
 
 
@@ -65,7 +65,7 @@ def test_what_is_no_server_of_models_is_passed_over(says: Says) -> None:
     with server(says) as other, server(listing("mine")) as url:
         env = {"HOLDFAST_LOCAL_PORTS": f"{port(other)} {port(url)}"}
         assert whom("", env).model == "mine"
-        with pytest.raises(Denied, match="no server of models answers"):
+        with pytest.raises(AuthError, match="no server of models answers"):
             whom("", {"HOLDFAST_LOCAL_PORTS": port(other)})
 
 

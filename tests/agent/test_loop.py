@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 import holdfast
-from holdfast.agent.events import Happening
+from holdfast.agent.events import AgentEvent
 from holdfast.agent.loop import Agent
 from holdfast.agent.permissions.rules import Permissions
 from holdfast.agent.tools.toolbox import Toolbox
@@ -47,7 +47,7 @@ def test_a_task_from_beginning_to_end(tmp_path: Path, format: str) -> None:
 
 def test_what_is_not_allowed_is_told_to_the_model(tmp_path: Path) -> None:
     answers = iter([answer(Ask("shell", {"command": "rm -rf ."})), answer("I will not then.")])
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     with (
         StrictServer(lambda asked: next(answers)) as server,
         agent(tmp_path, server, "anthropic", onlooker=seen.append) as made,
@@ -65,7 +65,7 @@ def test_an_interrupt_leaves_a_session_that_goes_on(tmp_path: Path) -> None:
             return answer("All right.")
         return answer("Two things.", Ask("list", {}), Ask("shell", {"command": "sleep 60"}))
 
-    def interrupt(what: Happening) -> None:
+    def interrupt(what: AgentEvent) -> None:
         if what.kind == "call" and what.call and what.call.name == "shell":
             raise KeyboardInterrupt
 

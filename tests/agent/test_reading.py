@@ -8,7 +8,7 @@ import pytest
 from holdfast.agent.tools import read_file
 from holdfast.agent.tools.find_files import LARGEST
 from holdfast.agent.tools.toolbox import Toolbox
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 MANY = 2_000_000
 
@@ -70,5 +70,5 @@ def test_what_there_was_no_time_to_count_is_said_to_be_more(
 
 def test_what_is_no_text_is_not_read(box: Toolbox, tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"a\0b")
-    with pytest.raises(Misuse, match="no text"):
+    with pytest.raises(InvalidRequest, match="no text"):
         box.run("read", {"path": "x.bin"})

@@ -12,7 +12,7 @@ import pytest
 from holdfast.agent.tools.shell import Interrupted
 from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.child_process import Child
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer, in_order
 from tests.agent.opening import agent, results
@@ -154,7 +154,7 @@ def test_only_what_is_beneath_a_path_is_looked_at(
 
 @pytest.mark.parametrize("pattern", ["(", "[", "*", "(" * 5_000 + ")" * 5_000])
 def test_what_is_no_pattern_is_told(tmp_path: Path, pattern: str) -> None:
-    with pytest.raises(Misuse, match="no pattern"):
+    with pytest.raises(InvalidRequest, match="no pattern"):
         Toolbox(str(tmp_path)).run("grep", {"pattern": pattern})
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.agent.model_choice import whom
-from holdfast.errors import Denied
+from holdfast.errors import AuthError
 
 Says = Callable[[str, str], tuple[int, bytes]]
 """What is answered at a path, to a key."""
@@ -107,7 +107,7 @@ def test_the_key_goes_along() -> None:
 )
 def test_what_is_missing_is_said(status: int, body: bytes, words: str) -> None:
     with server(lambda path, key: (status, body)) as url:
-        with pytest.raises(Denied, match="-m") as told:
+        with pytest.raises(AuthError, match="-m") as told:
             whom("", {"OPENAI_BASE_URL": url})
         assert words in str(told.value)
         assert url in str(told.value)
@@ -116,7 +116,7 @@ def test_what_is_missing_is_said(status: int, body: bytes, words: str) -> None:
 def test_a_server_that_does_not_run_is_named() -> None:
     with server(listing("m")) as url:
         pass
-    with pytest.raises(Denied, match="cannot be reached") as told:
+    with pytest.raises(AuthError, match="cannot be reached") as told:
         whom("", {"OPENAI_BASE_URL": url.replace("//", "//user:secret@")})
     assert "secret" not in str(told.value)
 

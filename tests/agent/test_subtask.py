@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agent.events import Happening
+from holdfast.agent.events import AgentEvent
 from holdfast.agent.tools.subtask import is_subtask
 from holdfast.engine.client import open
 from holdfast.model.message import Message
@@ -35,7 +35,7 @@ def prepared(tmp_path: Path) -> None:
 
 def test_only_its_last_words_come_back(tmp_path: Path) -> None:
     prepared(tmp_path)
-    seen: list[Happening] = []
+    seen: list[AgentEvent] = []
     with (
         StrictServer(script) as server,
         agent(tmp_path, server, onlooker=seen.append) as made,
@@ -62,7 +62,7 @@ def test_it_is_at_work_until_it_has_come_back(tmp_path: Path) -> None:
     prepared(tmp_path)
     running: list[str] = []
 
-    def look(what: Happening) -> None:
+    def look(what: AgentEvent) -> None:
         if what.subtask and what.kind == "call":
             running.extend(one.outcome for one in made.session.ledger().subtasks)
 
@@ -160,7 +160,7 @@ def test_an_interrupt_ends_what_subtasks_are_hearing(tmp_path: Path) -> None:
 
     heard: set[str] = set()
 
-    def interrupt(what: Happening) -> None:
+    def interrupt(what: AgentEvent) -> None:
         if what.subtask and what.delta:
             heard.add(what.subtask)
         if len(heard) == 2:

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.agent.permissions.rules import Permissions, permissions
 from holdfast.agent.tools.toolbox import Toolbox
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_writing_and_editing(box: Toolbox, tmp_path: Path) -> None:
     assert (tmp_path / "new" / "b.txt").read_text() == "x\n"
     assert "changed" in box.run("edit", {"path": "src/a.py", "old": "return 1", "new": "return 2"})
     assert "return 2" in (tmp_path / "src" / "a.py").read_text()
-    with pytest.raises(Misuse, match="not in it"):
+    with pytest.raises(InvalidRequest, match="not in it"):
         box.run("edit", {"path": "src/a.py", "old": "nothing", "new": "x"})
 
 
@@ -46,7 +46,7 @@ def test_a_file_that_is_not_there(box: Toolbox, tool: str) -> None:
         "a.py": "did you mean src/a.py?",
         "quite/else": "list shows what is",
     }.items():
-        with pytest.raises(Misuse) as told:
+        with pytest.raises(InvalidRequest) as told:
             box.run(tool, {"path": path, "old": "x", "new": "y"})
         assert str(told.value) == f"there is no {path}; {near}"
 
@@ -83,11 +83,11 @@ def test_our_keys_do_not_reach_a_command(box: Toolbox, monkeypatch: pytest.Monke
 
 
 def test_bad_calls_are_told(box: Toolbox) -> None:
-    with pytest.raises(Misuse, match="there is no tool"):
+    with pytest.raises(InvalidRequest, match="there is no tool"):
         box.run("fly", {})
-    with pytest.raises(Misuse, match="needs path"):
+    with pytest.raises(InvalidRequest, match="needs path"):
         box.run("read", {})
-    with pytest.raises(Misuse, match="no pattern"):
+    with pytest.raises(InvalidRequest, match="no pattern"):
         box.run("grep", {"pattern": "("})
 
 

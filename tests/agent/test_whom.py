@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.agent.model_choice import compatible, whom
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.providers.endpoint import posted
 from holdfast.providers.transport import HttpTransport
 
@@ -11,7 +11,7 @@ from holdfast.providers.transport import HttpTransport
 def test_an_address_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compatible({"OPENAI_BASE_URL": "http://[bad"})
     monkeypatch.setenv("OPENAI_BASE_URL", "http://[bad")
-    with pytest.raises(Misuse, match="an address cannot be read"):
+    with pytest.raises(InvalidRequest, match="an address cannot be read"):
         HttpTransport("openai")
 
 

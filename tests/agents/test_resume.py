@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.exporting.handoff import hand_over, put
 from holdfast.model.log import Summary
 from holdfast.model.message import (
@@ -33,7 +33,7 @@ BEFORE = "Paint the boat."
 SUMMARY = "The boat was painted blue."
 
 
-def story(hf: Holdfast, place: Place, *, compacted: bool) -> BlockingSession:
+def story(hf: Holdfast, place: Place, *, compacted: bool) -> Session:
     """A session of another agent: tools, a picture, thoughts; perhaps a summary before them."""
     session = hf.session(model="gemini-3.1-pro", directory=str(place.work), title="The harbour")
     if compacted:

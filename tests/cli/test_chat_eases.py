@@ -170,7 +170,7 @@ def test_a_file_behind_an_at_is_said_along(talk: Conversation, typed: Any) -> No
     assert "b.txt" not in seen
     files = [
         part.text
-        for entry in talk.agent.session.seen()
+        for entry in talk.agent.session.visible()
         for part in getattr(entry.body, "parts", ())
         if getattr(part, "scaffold", "") == "file"
     ]
@@ -188,7 +188,7 @@ def test_a_file_larger_than_a_quarter_of_the_window_is_not_said_along(
     typed("/model claude-haiku-4-5")
     seen = " ".join(typed("read @large.txt").split())
     assert "large.txt is not taken along: about" in seen
-    assert "<file" not in str([entry.body for entry in talk.agent.session.seen()])
+    assert "<file" not in str([entry.body for entry in talk.agent.session.visible()])
 
 
 def offered(talk: Conversation, text: str, *, tab: bool = True) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 import holdfast
 from holdfast import ToolCall, ToolResult
 from holdfast.cli.context.plan_view import in_sight
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.model.ledger import State
 from holdfast.model.log import Clear, PartRef, Pin
 from holdfast.model.message import assistant, tool
@@ -18,7 +18,7 @@ from tests.cli.running import program, run, terminal, values, with_a_person
 MODEL = "claude-sonnet-4-6"
 
 
-def spoken(session: BlockingSession, turns: int = 10) -> str:
+def spoken(session: Session, turns: int = 10) -> str:
     """Some turns of work in a session; its id."""
     for turn in range(turns):
         session.user(f"Please look at src/part_{turn}.py and say whether it is fine.")
@@ -191,14 +191,14 @@ def test_nothing_to_compact_is_said_so() -> None:
 def test_a_plan_that_was_overtaken_says_to_do_it_again(
     worked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    apply = BlockingSession.apply
+    apply = Session.apply
 
-    def late(self: BlockingSession, plan: Any) -> Any:
+    def late(self: Session, plan: Any) -> Any:
         with holdfast.open() as hf:
             hf.session(worked).append(Pin(fact="meanwhile"))
         return apply(self, plan)
 
-    monkeypatch.setattr(BlockingSession, "apply", late)
+    monkeypatch.setattr(Session, "apply", late)
     done = run("compact", worked, "--json")
     assert done.exit_code == 1
     assert '"kind": "Conflict"' in done.stderr

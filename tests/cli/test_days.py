@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.cli.days import times
 from holdfast.cli.sessions.list import short_project
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.testing.factories import session
 
 
@@ -21,7 +21,7 @@ def test_a_day_may_be_so_long_ago(word: str, days: int) -> None:
 
 @pytest.mark.parametrize("word", ["7", "d", "tomorrow", "99999d"])
 def test_what_is_no_day_is_told(word: str) -> None:
-    with pytest.raises(Misuse, match="yesterday, 7d or 2w"):
+    with pytest.raises(InvalidRequest, match="yesterday, 7d or 2w"):
         times("", word)
 
 

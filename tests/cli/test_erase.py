@@ -114,7 +114,7 @@ def test_the_library_says_which_backups_still_hold_it_until_the_job_is_done(tmp_
         again = hf.session().id
         newer = hf.backup()
         hf.erase(again)  # by a thread beside
-        assert hf.settle(30)
+        assert hf.wait_for_background(30)
         assert [one.session for one in hf.finish_erasing()] == [again]
         assert hf.finish_erasing() == ()
         assert Path(newer).exists()

@@ -74,7 +74,7 @@ def test_the_help_names_every_program_and_where_it_is_looked_for() -> None:
     told = run("import", "--help").stdout
     for name in importers():
         line = told[told.index(f" {name} ") :]
-        assert all(place in line for place in importer(name).places()), name
+        assert all(place in line for place in importer(name).default_paths()), name
 
 
 def test_a_file_without_a_conversation_is_no_problem(tmp_path: Path) -> None:

@@ -139,12 +139,13 @@ def test_a_session_of_our_own_has_one_number_also_compacted_and_once_that_is_tak
     with StrictServer(lambda asked: "Mended it with lime and stone. " * 40) as server:
         client = Anthropic(api_key="any", base_url=server.url("anthropic"))
         with holdfast.open(store) as hf, client:
-            session = hf.session(model="claude-sonnet-4-6")
+            session, sent = hf.session(model="claude-sonnet-4-6"), 0
             for turn in range(12):
                 session.user(f"Please mend wall {turn} of the north tower. " * 20)
                 window = session.window(system="You are a mason. " * 50, tools=[tool])
                 session.reply(client.messages.create(**window.request("anthropic")))
-            id, sent = session.id, window.tokens
+                sent = window.tokens
+            id = session.id
     (before,) = {*said_of(id, store).values()}
     (told,) = values("context", id)
     assert {"tools", "system"} < told["sections"].keys()

@@ -8,9 +8,9 @@ import holdfast
 from holdfast.cli.context.policy import rows
 from holdfast.core.compaction.clear import WARNING
 from holdfast.core.tokens.estimate import estimate
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.engine.plugins import catalogue
-from holdfast.errors import Misuse, OverBudget
+from holdfast.errors import InvalidRequest, OverBudget
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, assistant, tool
 from holdfast.model.window import Block
@@ -62,7 +62,7 @@ def test_it_says_whose_questions_read_the_cache(policy: str) -> None:
     assert "put behind the turn's own request" in said
 
 
-def reads(s: BlockingSession, many: int, output: str) -> None:
+def reads(s: Session, many: int, output: str) -> None:
     """One reply that reads so many files, and what they hold."""
     calls = [f"c{s.info.head}_{n}" for n in range(many)]
     s.append(Message("assistant", tuple(ToolCall(id, "read", "{}") for id in calls)))
@@ -164,7 +164,7 @@ def test_it_says_how_a_model_learns_what_can_be_brought_back(policy: str) -> Non
         s.user("and now?")
         try:
             s.apply(s.plan())
-        except Misuse:
+        except InvalidRequest:
             assert "recall" not in told(policy)
             return
         blocks = s.window().blocks

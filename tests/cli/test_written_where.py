@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.message import assistant
 from tests.cli.running import run
 
@@ -36,7 +36,7 @@ def test_a_directory_that_is_not_there_is_to_be_made(store: str, tmp_path: Path)
     assert "do: make it first, or name another place" in done.stderr
     with holdfast.open(store) as hf:
         (session,) = hf.sessions(limit=1)
-        with pytest.raises(Misuse, match="there is no such directory; make it first"):
+        with pytest.raises(InvalidRequest, match="there is no such directory; make it first"):
             hf.export(session.id, "html", file=file)
 
 
@@ -44,7 +44,7 @@ def test_a_directory_that_is_not_there_is_to_be_made(store: str, tmp_path: Path)
 def test_what_can_be_no_file_is_refused_in_words(name: str, store: str, tmp_path: Path) -> None:
     with holdfast.open(store) as hf:
         (session,) = hf.sessions(limit=1)
-        with pytest.raises(Misuse, match="name"):
+        with pytest.raises(InvalidRequest, match="name"):
             hf.export(session.id, "html", file=tmp_path / name)
     with pytest.raises(HoldfastError), holdfast.open(tmp_path / name):
         raise AssertionError("there is no such store")

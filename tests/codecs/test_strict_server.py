@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from holdfast.codecs.gemini import Gemini
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.testing import StrictServer
 from holdfast.testing.strict import Ask, Asked, Think, answer, in_order
 from tests.codecs import strict_requests
@@ -316,6 +316,6 @@ def test_an_error_of_the_script_is_raised_where_the_block_ends() -> None:
 
 def test_an_unknown_provider_or_path_is_said_to_be_so() -> None:
     with StrictServer() as server:
-        with pytest.raises(Misuse, match="no provider 'mistral'"):
+        with pytest.raises(InvalidRequest, match="no provider 'mistral'"):
             server.url("mistral")
         assert post(server, "/v1/embeddings", {}, {})[0] == 404

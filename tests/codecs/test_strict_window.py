@@ -38,7 +38,7 @@ def test_a_prompt_that_is_too_long_is_refused_and_then_made_to_fit(
         long = s.preview(compact=False).request(format, max_tokens=100)
         with pytest.raises(Overflow):
             drive(to.begin(long))
-        s.speak(to, options={"max_tokens": 100})
+        s.send(to, options={"max_tokens": 100})
         assert {one.rule for one in server.refused} == {"window"}
         assert not server.asked[-1].rule
         assert any(isinstance(entry.body, Repair) for entry in s.entries())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing.contracts import Contract, StoreContract
@@ -49,7 +49,7 @@ def test_a_script_answers_in_order_and_remembers_what_it_was_asked() -> None:
         drive(provider.send("b"))
     assert drive(provider.send("c")) == "you said c"
     assert (provider.asked, provider.left) == (["a", "b", "c"], 0)
-    with pytest.raises(Misuse, match="request 4"):
+    with pytest.raises(InvalidRequest, match="request 4"):
         drive(provider.send("d"))
 
 

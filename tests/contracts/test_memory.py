@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing.contracts import StoreContract
 
@@ -19,5 +19,5 @@ def test_memory_is_always_well_and_cannot_be_copied() -> None:
     care = MemoryStore().care
     assert drive(care.examine()) == ()
     assert drive(care.repair(())) == ()
-    with pytest.raises(Misuse, match="nothing to back up"):
+    with pytest.raises(InvalidRequest, match="nothing to back up"):
         drive(care.backup())

@@ -32,7 +32,7 @@ from holdfast.core.ledger.checks.retention import retention
 from holdfast.core.ledger.render import render
 from holdfast.core.log import tool_calls, transcript_text, validate
 from holdfast.core.window import explain, recall
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.ledger import Ledger, Request
 from holdfast.model.log import Clear, Entry, Handle, PartRef, Repair, Rewind, Summary
 from holdfast.model.message import (
@@ -80,8 +80,8 @@ def _said(name: str, function: Callable[..., Any], cases: Iterable[Any]) -> Iter
 def _given(function: Callable[..., Any], given: tuple[Any, ...]) -> str:
     try:
         found = function(*given)
-    except Misuse:
-        return "Misuse"
+    except InvalidRequest:
+        return "InvalidRequest"
     if isinstance(found, frozenset | set):
         return repr(sorted(found))
     return repr(list(found) if isinstance(found, Iterator) else found)

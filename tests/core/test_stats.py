@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.core.stats import Looking, Stats, Tally
 from holdfast.core.tokens.estimate import estimate
-from holdfast.model.log import Body, Clear, Entry, Folded, PartRef, Rewind, Session, Summary
+from holdfast.model.log import Body, Clear, Entry, Folded, PartRef, Rewind, SessionInfo, Summary
 from holdfast.model.message import (
     Message,
     Reasoning,
@@ -27,7 +27,9 @@ class Told:
     """A session, entry by entry."""
 
     def __init__(self, since: int = 0, largest: int = 0, **fields: Any) -> None:
-        self.session = Session(id="s", created=0, model=MODEL, head=1_000, updated=1_000, **fields)
+        self.session = SessionInfo(
+            id="s", created=0, model=MODEL, head=1_000, updated=1_000, **fields
+        )
         windows = {"m": 1_000, "other": 500, "large": 1_000_000, "large[1m]": 1_000_000}
         self.looking = Looking(self.session, windows.__getitem__, since, largest)
         self.seq = 0

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.core.search.words import fold, holds, looked_for, snippet, terms, words
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.search import Query
 
 
@@ -33,7 +33,7 @@ def test_what_is_typed_together_stands_in_a_row() -> None:
 
 
 def test_where_there_is_no_word_there_is_nothing_to_find() -> None:
-    with pytest.raises(Misuse, match="at least one word"):
+    with pytest.raises(InvalidRequest, match="at least one word"):
         looked_for(Query(words="→ -- ()"))
 
 

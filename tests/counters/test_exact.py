@@ -27,7 +27,7 @@ from holdfast.counters.exact import (
     pieces,
 )
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 
 BOTH = pytest.mark.parametrize("vocabulary", sorted(PATTERNS))
 SAMPLES: dict[str, str] = {
@@ -154,9 +154,9 @@ def test_only_so_many_texts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_vocabulary_nobody_has_is_told() -> None:
-    with pytest.raises(Unknown, match="no vocabulary 'p50k_base'"):
+    with pytest.raises(NotFound, match="no vocabulary 'p50k_base'"):
         ExactCounter("p50k_base")
-    with pytest.raises(Unknown, match="name one of cl100k_base, o200k_base"):
+    with pytest.raises(NotFound, match="name one of cl100k_base, o200k_base"):
         encoding("p50k_base")
 
 

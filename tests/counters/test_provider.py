@@ -8,10 +8,10 @@ import pytest
 
 from holdfast.counters.provider import ProviderCounter
 from holdfast.engine.client import Holdfast, drive
-from holdfast.errors import Garbled
+from holdfast.errors import BadResponse
 from holdfast.model.rate_limits import Limits
 from holdfast.model.window import Count
-from holdfast.ports import Flow
+from holdfast.ports import ResponseStream
 from holdfast.providers.transport import HttpTransport
 from holdfast.testing.strict import StrictServer
 from tests.engine.test_counting import opened
@@ -81,7 +81,7 @@ class Canned:
         self.sent.append((path, json.loads(body), dict(headers)))
         return self.answer
 
-    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> Flow:
+    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> ResponseStream:
         raise AssertionError("nothing is streamed for a count")
 
     def close(self) -> None: ...
@@ -140,6 +140,6 @@ def test_edits_of_the_provider_are_previewed() -> None:
     ],
 )
 def test_an_answer_without_a_number_is_garbled(answer: bytes) -> None:
-    with pytest.raises(Garbled) as raised:
+    with pytest.raises(BadResponse) as raised:
         drive(ProviderCounter(Canned(answer)).count_request(REQUEST, "anthropic"))
     assert raised.value.raw == answer

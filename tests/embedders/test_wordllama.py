@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.engine import plugins
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from tests.cli.running import run, values
 
 pytestmark = pytest.mark.skipif(
@@ -42,7 +42,10 @@ def test_the_package_itself_is_never_imported() -> None:
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     plugins.embedder.cache_clear()
     monkeypatch.setattr("holdfast.embedders.wordllama.find_spec", lambda name: None)
-    with holdfast.open("memory:") as hf, pytest.raises(Misuse, match=r"holdfast\[embeddings\]"):
+    with (
+        holdfast.open("memory:") as hf,
+        pytest.raises(InvalidRequest, match=r"holdfast\[embeddings\]"),
+    ):
         hf.search("anything", meaning=True)
 
 

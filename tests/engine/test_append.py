@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast import failpoints
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Text, ToolCall
 from holdfast.model.span import Span
@@ -40,7 +40,7 @@ def test_what_could_not_be_read_again_is_refused(
     with holdfast.open(url) as hf:
         s = hf.session()
         s.user("precious")
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             wrong(s)
         assert [entry.body.text for entry in s.entries()] == ["precious"]  # type: ignore[union-attr]
 
@@ -52,8 +52,8 @@ def test_an_entry_may_be_named_by_its_number(tmp_path: Path) -> None:
         assert s.entry(2).body.text == "1"  # type: ignore[union-attr]
         assert s.fork(at=3).info.fork == 3
         s.rewind(1)
-        assert len(list(s.seen())) == 1
-        assert len(list(s.seen(at=3))) == 3
+        assert len(list(s.visible())) == 1
+        assert len(list(s.visible(at=3))) == 3
 
 
 def test_a_cancelled_append_is_still_our_own(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_forked_process_is_told_rather_than_left_waiting(tmp_path: Path) -> No
         if child == 0:
             try:
                 s.user("from the child")
-            except Misuse:
+            except InvalidRequest:
                 os._exit(0)
             os._exit(1)
         _, status = os.waitpid(child, 0)

@@ -11,8 +11,8 @@ import pytest
 import holdfast
 from holdfast.core.compaction.notes import TEMPLATE
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession
-from holdfast.engine.compaction.lease import Flight, is_flying
+from holdfast.engine.client import Session
+from holdfast.engine.compaction.lease import Lease, is_flying
 from holdfast.model.log import Notes, Pin, Summary
 from holdfast.model.message import Message, Text, assistant
 from tests.policies import AHEAD, NOTED
@@ -35,13 +35,13 @@ class Slow:
         return "The user counts things, and was answered each time."
 
 
-def talk(s: BlockingSession, turns: int, first: int = 0) -> None:
+def talk(s: Session, turns: int, first: int = 0) -> None:
     for n in range(first, first + turns):
         s.user(f"count the things of kind {n} " + "please " * 60)
         s.append(assistant(f"there are {n} things " + "of that kind " * 60))
 
 
-def summaries(s: BlockingSession) -> list[Summary]:
+def summaries(s: Session) -> list[Summary]:
     return [e.body for e in s.entries() if isinstance(e.body, Summary)]
 
 
@@ -55,7 +55,7 @@ def test_a_summary_is_prepared_ahead_and_swapped_in_when_it_is_due(tmp_path: Pat
         assert slow.asked.wait(5)
         assert not summaries(s)  # the turn did not wait
         slow.free.set()
-        assert hf.settle(10)
+        assert hf.wait_for_background(10)
         assert not summaries(s)  # it is ready, and nothing is swapped before it is due
         assert s.window().tokens == before.tokens
         talk(s, 8, 18)
@@ -76,7 +76,7 @@ def test_what_was_prepared_is_dropped_once_a_marker_came(tmp_path: Path) -> None
         talk(s, 18)
         s.user("go on")
         s.window()
-        assert hf.settle(10)
+        assert hf.wait_for_background(10)
         s.append(Pin(fact="never use tabs"))
         talk(s, 8, 18)
         s.user("and now?")
@@ -105,13 +105,13 @@ def test_a_full_window_waits_for_the_summary_that_is_under_way(tmp_path: Path) -
 def test_only_one_works_on_a_session_at_a_time(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model=MODEL)
-        held = drive(Flight.begin(s._inner, "summary", 5))  # type: ignore[reportPrivateUsage]
+        held = drive(Lease.begin(s._inner, "summary", 5))  # type: ignore[reportPrivateUsage]
         assert held
         with holdfast.open(tmp_path / "log.db") as other:
             t = other.session(s.id)._inner  # type: ignore[reportPrivateUsage]
-            assert drive(Flight.begin(t, "summary", 5)) is None
+            assert drive(Lease.begin(t, "summary", 5)) is None
             drive(held.end("done"))
-            assert drive(Flight.begin(t, "summary", 5)) is not None
+            assert drive(Lease.begin(t, "summary", 5)) is not None
 
 
 def test_the_async_door_prepares_ahead_too(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_async_door_prepares_ahead_too(tmp_path: Path) -> None:
                 await s.append(assistant(f"there are {n} things " + "of that kind " * 60))
             await s.user("go on")
             await s.window()
-            assert await hf.settle(10)
+            assert await hf.wait_for_background(10)
             assert len(asked) == 1
             for n in range(8):
                 await s.user(f"count {n} " + "please " * 60)
@@ -179,7 +179,7 @@ def test_running_notes_are_kept_and_take_the_place_of_what_they_cover(tmp_path: 
             s.user(f"go on {n}")
             assert s.window().over == 0
             s.append(assistant("fine"))
-            assert hf.settle(10)
+            assert hf.wait_for_background(10)
         kept = [e.body for e in s.entries() if isinstance(e.body, Notes)]
         assert len(kept) >= 2
         assert set(causes) == {"notes"}  # no summary had to be asked for
@@ -198,7 +198,7 @@ def test_notes_that_change_a_heading_are_not_kept(tmp_path: Path) -> None:
         talk(s, 8)
         s.user("go on")
         s.window()
-        assert hf.settle(10)
+        assert hf.wait_for_background(10)
         assert not any(isinstance(e.body, Notes) for e in s.entries())
 
 
@@ -215,7 +215,7 @@ def test_the_breaker_stops_asking_after_failures_in_a_row(tmp_path: Path) -> Non
             talk(s, 8, n * 8)
             s.user("go on")
             assert s.window().over == 0
-            hf.settle(10)
+            hf.wait_for_background(10)
         assert len(asked) == 3
         assert all(not made.model for made in summaries(s))
 
@@ -284,7 +284,7 @@ def test_what_is_done_beside_the_turns_is_paid_by_its_session(tmp_path: Path) ->
         talk(s, 18)
         s.user("go on")
         s.window()
-        assert hf.settle(10)
+        assert hf.wait_for_background(10)
         assert s.cost > 1
         assert s.cost == hf.session(s.id).cost
 
@@ -300,4 +300,4 @@ def test_the_lease_on_a_summary_ends_with_it(tmp_path: Path, voice: Any) -> None
         assert [job.kind for job in jobs] == [f"summary {s.id}"]
         assert all(job.finished and job.outcome == "done" for job in jobs)
         assert not drive(is_flying(s._inner, "summary"))  # type: ignore[reportPrivateUsage]
-        assert drive(Flight.begin(s._inner, "summary", 5))  # type: ignore[reportPrivateUsage]
+        assert drive(Lease.begin(s._inner, "summary", 5))  # type: ignore[reportPrivateUsage]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.plugins import provider
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolResult, tool
@@ -80,7 +80,7 @@ def reached(server: StrictServer, format: str) -> Provider:
     return provider(name, format, key="k", url=server.url(name))
 
 
-def turn(session: BlockingSession, there: Provider, text: str, options: dict[str, Any]) -> None:
+def turn(session: Session, there: Provider, text: str, options: dict[str, Any]) -> None:
     """One turn with a look into a file, as a loop would do it."""
     session.user(text)
     for _ in range(3):
@@ -174,7 +174,7 @@ def test_a_question_is_the_turns_request_and_one_message(
 
 def played(
     hf: Holdfast, policy: str, turns: int, **more: Any
-) -> tuple[list[Summary], list[Usage], BlockingSession]:
+) -> tuple[list[Summary], list[Usage], Session]:
     """A long session with Claude whose provider bills as it caches; its summaries."""
     cache, billed = Cache(), list[Usage]()
 

@@ -15,7 +15,7 @@ from holdfast.engine.bridge import drive
 from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
 from holdfast.engine.usage.costs import midnight
-from holdfast.errors import Capped, Misuse, ProviderError, UnpricedModel
+from holdfast.errors import Capped, InvalidRequest, ProviderError, UnpricedModel
 from holdfast.files import config_home
 from holdfast.model.log import Summary
 from holdfast.model.reply import Call
@@ -56,17 +56,17 @@ def test_a_call_is_not_made_where_it_would_reach_the_cap(tmp_path: Path) -> None
     ):
         s = hf.session(model=MODEL, cap=0.5)
         s.user("hello")
-        s.speak(to)
+        s.send(to)
         spend(hf, s.id, 0.499999, s.now())
         s.user("and again")
         with pytest.raises(Capped) as told:
-            s.speak(to)
+            s.send(to)
         assert told.value.of == "session"
         assert told.value.spent + told.value.price >= told.value.cap == 500_000_000
         assert len(server.asked) == 1
         assert [entry.body.text for entry in s.entries()][-1] == "and again"  # type: ignore[union-attr]
-        s.capped(session=1.0)
-        s.speak(to)
+        s.set_caps(session=1.0)
+        s.send(to)
         assert len(server.asked) == 2
 
 
@@ -81,10 +81,10 @@ def test_a_day_is_capped_over_all_sessions_and_openings(tmp_path: Path) -> None:
             s = hf.session(model=MODEL)
             s.user("hello " * 50)
             with pytest.raises(Capped, match=r"today's sessions have cost 1\.0000"):
-                s.speak(to)
+                s.send(to)
             assert not server.asked
         with holdfast.open(path, caps=Caps(day=2)) as hf:
-            hf.session(s.id).speak(to)
+            hf.session(s.id).send(to)
             assert len(server.asked) == 1
 
 
@@ -108,7 +108,7 @@ def test_what_is_asked_beside_the_turns_is_refused_quietly(tmp_path: Path) -> No
         marker = next(e.body for e in s.entries() if isinstance(e.body, Summary))
         assert marker.model == ""  # it was made without a model
         assert not asked
-        s.capped(session=200.0)
+        s.set_caps(session=200.0)
         assert s.window().tokens < 8_000
 
 
@@ -141,7 +141,7 @@ def test_caps_stand_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert hf.session().caps == Caps(session=2, day=10.5)
         assert hf.session(cap=1).caps == Caps(session=1, day=10.5)
     file.write_text("[caps]\nweek = 2\n")
-    with pytest.raises(Misuse, match="week"):
+    with pytest.raises(InvalidRequest, match="week"):
         holdfast.open(tmp_path / "log.db")
 
 
@@ -154,7 +154,7 @@ def test_a_call_that_brought_no_word_is_a_row(tmp_path: Path) -> None:
         s = hf.session(model=MODEL)
         s.user("hello")
         with pytest.raises(ProviderError):
-            s.speak(to)
+            s.send(to)
         (one,) = hf.costs("cause")
         assert (one.name, one.calls, one.failed) == ("turn", 2, 2)  # it is asked once more
         assert one.usage.prompt > 0
@@ -170,13 +170,13 @@ def test_subtasks_have_the_cap_of_their_session(tmp_path: Path) -> None:
         s = hf.session(model=MODEL, cap=0.5)
         first, other = s.subtask("one"), s.subtask("another")
         first.user("hello")
-        first.speak(to)
+        first.send(to)
         assert s.cost == first.cost > 0
         spend(hf, first.id, 0.499999, s.now())
         for one in (other, s):
             one.user("and again")
             with pytest.raises(Capped):
-                one.speak(to)
+                one.send(to)
         assert len(server.asked) == 1
 
 
@@ -232,12 +232,15 @@ def test_subtasks_at_the_same_time_are_not_held_at_all_they_might_say(tmp_path: 
 def test_what_is_no_amount_is_no_cap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str
 ) -> None:
-    with holdfast.open(tmp_path / "log.db") as hf, pytest.raises(Misuse, match="finite number"):
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        pytest.raises(InvalidRequest, match="finite number"),
+    ):
         hf.session(cap=float(number))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     (tmp_path / "holdfast").mkdir()
     (tmp_path / "holdfast" / "settings.toml").write_text(f"[caps]\nday = {number}\n")
-    with pytest.raises(Misuse, match=r"settings\.toml: \[caps\] .*finite number"):
+    with pytest.raises(InvalidRequest, match=r"settings\.toml: \[caps\] .*finite number"):
         holdfast.open(tmp_path / "log.db")
     done = run("run", "-p", "hi", "--cap-session", number)
     assert done.exit_code == 2

@@ -7,7 +7,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.plugins import file_of, salvage
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 
 def test_a_store_is_examined_and_copied_behind_both_doors(own_store: Path) -> None:
@@ -53,5 +53,5 @@ def test_a_url_names_its_file(url: str, file: str) -> None:
 
 def test_memory_is_no_file_and_cannot_be_salvaged() -> None:
     assert file_of("memory:") is None
-    with pytest.raises(Misuse, match="cannot be salvaged"):
+    with pytest.raises(InvalidRequest, match="cannot be salvaged"):
         salvage("memory:")

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 import holdfast
 from holdfast.counters.exact import count
-from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock, drive
+from holdfast.engine.client import Holdfast, Session, ThreadLock, drive
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SystemClock, Ulids
-from holdfast.engine.window.token_count import Counting
+from holdfast.engine.window.token_count import TokenCount
 from holdfast.errors import Unreachable
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
@@ -102,7 +102,7 @@ def outputs(chance: random.Random) -> Iterator[str]:
         yield f"{chance.getrandbits(4000):x}" * (size // 5)
 
 
-def converse(s: BlockingSession, tokens: int, seed: int) -> None:
+def converse(s: Session, tokens: int, seed: int) -> None:
     """A tool-heavy conversation of about so many tokens."""
     chance = random.Random(seed)
     printed = outputs(chance)
@@ -293,10 +293,10 @@ def test_reports_teach_the_ratio_of_the_model() -> None:
             made.request("anthropic")
             s.reply(answer(round(made.estimated * 1.5), 5))
         profile = s.catalogue.profile("claude-sonnet-4-6")
-        counting = Counting(s._inner, profile, policy("holdfast"), "", write=False)
+        counting = TokenCount(s._inner, profile, policy("holdfast"), "", write=False)
         assert 1.15 < drive(counting.begin()).ratio <= 1.5
         switched = replace(profile, provider="google", ratio=1.1)
-        other = Counting(s._inner, switched, policy("holdfast"), "", write=False)
+        other = TokenCount(s._inner, switched, policy("holdfast"), "", write=False)
         assert drive(other.begin()).ratio == 1.1
 
 

@@ -9,7 +9,7 @@ import pytest
 import holdfast
 from holdfast.core.tokens.count import weigh_tools
 from holdfast.engine.plugins import provider
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.message import Message, ToolCall
 from holdfast.model.window import Tool
 from holdfast.testing import StrictServer
@@ -56,7 +56,7 @@ def test_a_tool_is_found_called_and_stays(tmp_path: Path, format: str) -> None:
             answer("and on"),
         ]
     )
-    given: dict[str, Any] = {"system": "Help.", "tools": OWN, "more_tools": many(size=4_000)}
+    given: dict[str, Any] = {"system": "Help.", "tools": OWN, "deferrable_tools": many(size=4_000)}
     with (
         StrictServer(lambda asked: next(answers)) as server,
         holdfast.open(tmp_path / "log.db") as hf,
@@ -64,25 +64,25 @@ def test_a_tool_is_found_called_and_stays(tmp_path: Path, format: str) -> None:
     ):
         s = hf.session(model=model)
         s.user("use seventy-seven")
-        (search,) = calls(s.speak(to, **given))
+        (search,) = calls(s.send(to, **given))
         assert search.name == "tool_search"
         first = server.asked[-1].body
         assert sent(first)[:2] == ["read_file", "tool_search"]
         assert "tool_77" not in sent(first)
         assert "<available-deferred-tools>" in str(first)
         assert "tool_77\\ntool_78" in str(first)
-        found = s.answer(search)
+        found = s.run_context_tool(search)
         assert found is not None
         assert not found.error
         assert found.output.startswith('Found: ["tool_77"]')
         s.append(holdfast_tool(found))
-        (call,) = calls(s.speak(to, **given))
+        (call,) = calls(s.send(to, **given))
         assert sent(server.asked[-1].body) == [*sent(first), "tool_77"]
-        assert s.answer(call) is None, "it is the caller's"
+        assert s.run_context_tool(call) is None, "it is the caller's"
         s.tool_result(call.id, "seven", name=call.name)
-        s.speak(to, **given)
+        s.send(to, **given)
         s.user("go on")
-        s.speak(to, **given)
+        s.send(to, **given)
         assert sent(server.asked[-1].body) == [*sent(first), "tool_77"]
         assert not [one.rule for one in server.asked if one.rule]
 
@@ -93,7 +93,7 @@ def holdfast_tool(result: Any) -> Message:
 
 def test_a_search_is_answered_after_a_restart_too(tmp_path: Path) -> None:
     answers = iter([answer(Ask("tool_search", {"query": "select:tool_30"})), answer("fine")])
-    given: dict[str, Any] = {"more_tools": many()}
+    given: dict[str, Any] = {"deferrable_tools": many()}
     with (
         StrictServer(lambda asked: next(answers)) as server,
         closing(provider("openai", "openai-chat", key="k", url=server.url("openai"))) as to,
@@ -101,10 +101,10 @@ def test_a_search_is_answered_after_a_restart_too(tmp_path: Path) -> None:
         with holdfast.open(tmp_path / "log.db") as hf:
             s = hf.session(model="gpt-4o")
             s.user("hello")
-            (search,) = calls(s.speak(to, **given))
+            (search,) = calls(s.send(to, **given))
         with holdfast.open(tmp_path / "log.db") as hf:
             s = hf.session(s.id)
-            found = s.answer(search)
+            found = s.run_context_tool(search)
             assert found is not None
             s.append(holdfast_tool(found))
             window = s.window(**given)
@@ -115,18 +115,18 @@ def test_what_fits_is_sent_as_it_is_and_a_budget_is_kept(tmp_path: Path) -> None
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model="gpt-4o")
         s.user("hello")
-        few = s.window(tools=OWN, more_tools=many(5, 10))
+        few = s.window(tools=OWN, deferrable_tools=many(5, 10))
         assert [one.name for one in few.window.tools] == [
             "read_file", *(f"tool_{n}" for n in range(5)),
         ]  # fmt: skip
         assert "available-deferred-tools" not in str(few.request("openai-chat"))
-        lot = s.window(tools=OWN, more_tools=many())
+        lot = s.window(tools=OWN, deferrable_tools=many())
         assert 1 < len(lot.window.tools) < 100
         assert weigh_tools(lot.window.tools) <= 12_800
         assert lot.sections["tools"] <= 12_800 * 1.5
-        assert s.answer(ToolCall("1", "recall_nothing", "{}")) is None
-        assert len(s.window(tools=OWN, more_tools=many(60, 150)).window.tools) < 61
-        every = s.window(tools=OWN, more_tools=many(60, 150), policy="opencode")
+        assert s.run_context_tool(ToolCall("1", "recall_nothing", "{}")) is None
+        assert len(s.window(tools=OWN, deferrable_tools=many(60, 150)).window.tools) < 61
+        every = s.window(tools=OWN, deferrable_tools=many(60, 150), policy="opencode")
         assert len(every.window.tools) == 61, "this policy lets no tool wait"
 
 
@@ -135,7 +135,7 @@ def test_a_tool_of_that_name_is_refused_and_one_without_ours_is_the_callers(tmp_
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model="gpt-4o")
         s.user("hello")
-        with pytest.raises(Misuse, match="give yours another name"):
-            s.window(tools=[own], more_tools=many())
-        s.window(tools=[own], more_tools=many(2, 2))
-        assert s.answer(ToolCall("1", "tool_search", '{"query": "x"}')) is None
+        with pytest.raises(InvalidRequest, match="give yours another name"):
+            s.window(tools=[own], deferrable_tools=many())
+        s.window(tools=[own], deferrable_tools=many(2, 2))
+        assert s.run_context_tool(ToolCall("1", "tool_search", '{"query": "x"}')) is None

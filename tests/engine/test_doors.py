@@ -10,9 +10,9 @@ import pytest
 
 import holdfast
 from holdfast.engine.bridge import STEP, catch_up
-from holdfast.engine.client import AsyncHoldfast, BlockingSession, Holdfast, Threaded, drive
-from holdfast.engine.session import OpenSession
-from holdfast.errors import Misuse
+from holdfast.engine.client import AsyncHoldfast, Holdfast, Session, Threaded, drive
+from holdfast.engine.session import AsyncSession
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Entry, Summary
 from holdfast.model.span import Span
 from holdfast.stores.memory import MemoryStore
@@ -55,9 +55,7 @@ def test_both_doors_write_the_same_log(tmp_path: Path) -> None:
     assert blocking == asyncio.run(say_async(tmp_path / "b.db"))
 
 
-@pytest.mark.parametrize(
-    ("door", "engine"), [(Holdfast, AsyncHoldfast), (BlockingSession, OpenSession)]
-)
+@pytest.mark.parametrize(("door", "engine"), [(Holdfast, AsyncHoldfast), (Session, AsyncSession)])
 def test_what_one_door_offers_the_other_does_too(door: type, engine: type) -> None:
     def offered(kind: type) -> dict[str, Any]:
         return {
@@ -141,7 +139,7 @@ def test_a_cancelled_caller_does_not_stop_a_store_call_that_has_begun() -> None:
 
 
 def test_an_adapter_that_suspends_is_refused_at_the_blocking_door() -> None:
-    with pytest.raises(Misuse, match="open_async"):
+    with pytest.raises(InvalidRequest, match="open_async"):
         drive(asyncio.sleep(0))
 
 
@@ -149,7 +147,7 @@ def test_using_a_closed_store_says_so(tmp_path: Path) -> None:
     hf = holdfast.open(tmp_path / "log.db")
     s = hf.session()
     hf.close()
-    with pytest.raises(Misuse, match="closed"):
+    with pytest.raises(InvalidRequest, match="closed"):
         s.user("too late")
 
 
@@ -175,7 +173,7 @@ def test_the_async_door_refuses_when_it_is_closed_and_closes_twice(
         hf.close()
         hf.close()
         for attempt in (s.user("more"), hf.sessions(), s.view()):
-            with pytest.raises(Misuse, match="closed"):
+            with pytest.raises(InvalidRequest, match="closed"):
                 await attempt
 
     asyncio.run(main())
@@ -190,7 +188,7 @@ def test_the_blocking_door_refuses_when_it_is_closed_and_closes_twice(
     hf.close()
     hf.close()
     for attempt in (lambda: s.user("more"), hf.sessions, s.view):
-        with pytest.raises(Misuse, match="closed"):
+        with pytest.raises(InvalidRequest, match="closed"):
             attempt()
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.bridge import spoken
 from holdfast.engine.client import Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
@@ -99,7 +99,7 @@ class Story:
         self.hf = Holdfast(engine)
         self.work = self.place / "work"
         self.work.mkdir()
-        self.s: BlockingSession = self.hf.session(
+        self.s: Session = self.hf.session(
             "main", create=True, model=CLAUDE, directory="/nowhere/project", title="Mend it",
             summariser=self.voice, weak_model="",
         )  # fmt: skip
@@ -202,11 +202,11 @@ class Story:
         self.told("checkpoint", lambda: s.append(Checkpoint(label="here")))
         self.told("wrong summary", lambda: s.append(Summary(covers=(Span(90, 99),), text="x")))
         self.told("rewind", lambda: s.rewind(18, "not so"))
-        self.told("rewound", lambda: [one.seq for one in s.seen()])
+        self.told("rewound", lambda: [one.seq for one in s.visible()])
         self.told("undo of the clearing", lambda: s.undo(s.info.head - 2))
         self.all("rewind", s.rewind, 0, 999, "x", -1, 20)
         self.told("all", lambda: [(one.seq, type(one.body).__name__, one.counts) for one in s.entries()], 3_000)  # fmt: skip
-        self.told("seen at 8", lambda: [one.seq for one in s.seen(8)])
+        self.told("seen at 8", lambda: [one.seq for one in s.visible(8)])
         self.told("view", lambda: s.view("10"))
 
     def reading(self) -> None:
@@ -226,10 +226,10 @@ class Story:
             )
         for name, given in (("recall", '{"handle": "#1"}'), ("recall", '{"handle": "#6", "offset": 40}'), ("recall", "{}"), ("recall", "odd"), ("search_history", '{"query": "elsewhere"}'),
                             ("search_history", '{"query": "fix_2", "limit": 1}'), ("search_history", '{"limit": "x"}'), ("read", "{}"), ("tool_search", '{"query": "x"}')):  # fmt: skip
-            self.told(f"answer {name} {given}", lambda name=name, given=given: s.answer(ToolCall("q", name, given)))  # fmt: skip
+            self.told(f"answer {name} {given}", lambda name=name, given=given: s.run_context_tool(ToolCall("q", name, given)))  # fmt: skip
         self.told("explain now", s.explain_now)
         self.told("explain for another", lambda: s.explain_now(GPT).count)
-        self.told("foreseen", s.foreseen)
+        self.told("foreseen", s.next_summary)
         self.told("size", s.size)
         self.told("cost", lambda: s.cost)
         self.told("warm in", s.warm_in)
@@ -260,7 +260,7 @@ class Story:
         s.set_model(CLAUDE)
         for message in ("prompt is too long: 41000 tokens > 30000 maximum", "prompt is too long", "tool_use ids must be unique", "max_tokens: 9000 > 3000, which is the maximum allowed number of output tokens", "internal error", ""):  # fmt: skip
             self.window("before it is refused", system="x").request("anthropic")
-            self.told(f"refused {message}", lambda message=message: s.refused(message))
+            self.told(f"refused {message}", lambda message=message: s.learn_refusal(message))
         self.window("after what was refused", system="x")
         self.all("rename", s.rename, "Another title", "", f"with {KEY}")
         self.told("weak model", lambda: s.set_weak_model("claude-haiku-4-5"))
@@ -271,7 +271,7 @@ class Story:
         fork = self.told("fork", lambda: s.fork(10)) and s.fork(10)
         self.told("forks", lambda: [(one.id, one.parent, one.fork) for one in hf.forks(s.info)])
         self.told("fork said", lambda: fork.user("Here it goes on otherwise."))
-        self.told("fork seen", lambda: [one.seq for one in fork.seen()])
+        self.told("fork seen", lambda: [one.seq for one in fork.visible()])
         self.all("fork", s.fork, 0, 999, "x")
         task = self.told("subtask", lambda: s.subtask("Look around")) and s.subtask("Look again")
         self.told("subtask said", lambda: task.user("Look."))
@@ -305,7 +305,7 @@ class Story:
         self.told("archived ones", lambda: [one.id for one in hf.sessions(archived=True)])
         self.told("opening", lambda: [hf.opening(one) for one in hf.every_session()])
         self.all("resolve", lambda *given: hf.resolve(given[0], prefix=given[1]).id, ("main", False), ("mai", False), ("mai", True), ("0000000000", True), ("zzz", True), ("", True))  # fmt: skip
-        while hf.catch_up():
+        while hf.index():
             pass
         for given in ({}, {"session": "main"}, {"session": "other"}, {"role": "assistant"}, {"role": "odd"}, {"kind": "tool_result"}, {"since": self.clock.ms}, {"until": 1}, {"project": str(self.place)}, {"odd": 1}, {"limit": 0}):  # fmt: skip
             self.told(self.anywhere(f"search {given}"), lambda given=given: sorted((one.session, one.seq, one.ordinal) for one in hf.search("comma", **given)))  # fmt: skip
@@ -337,7 +337,7 @@ class Story:
         self.told("export to a file", lambda: hf.export("main", file=file).fidelity.carried)
         self.told("imported", lambda: list(hf.import_from(file)))
         for to in ("claude-code", "codex", "chat", "markdown", "odd"):
-            self.told(f"handed to {to}", lambda to=to: hf.hand_over("main", to, home=self.place / "home"))  # fmt: skip
+            self.told(f"handed to {to}", lambda to=to: hf.handoff("main", to, home=self.place / "home"))  # fmt: skip
         for given in ({"limit": 2}, {"offset": 1}, {"offset": 4, "limit": 2}, {"offset": 6, "limit": 5}, {"offset": 9}):  # fmt: skip
             self.told(f"so many {given}", lambda given=given: len(hf.search("comma", **given)))
         self.told("examined", hf.examine)
@@ -351,7 +351,7 @@ class Story:
         self.told("gone", lambda: s.user("Is anybody there?"))
         self.told("left", lambda: [(one.id, one.head) for one in hf.every_session()])
         self.told("search", lambda: sorted({(one.session, one.seq) for one in hf.search("comma")}))
-        self.told("fork lives", lambda: [[one.seq for one in hf.session(o.id).seen()] for o in hf.every_session()])  # fmt: skip
+        self.told("fork lives", lambda: [[one.seq for one in hf.session(o.id).visible()] for o in hf.every_session()])  # fmt: skip
         self.told("finished", hf.finish_erasing)
 
 

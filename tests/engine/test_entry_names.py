@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.blocking import BlockingSession
-from holdfast.errors import HoldfastError, Misuse, Unknown
+from holdfast.engine.blocking import Session
+from holdfast.errors import HoldfastError, InvalidRequest, NotFound
 from holdfast.model.log import Handle, Summary
 from holdfast.model.message import ToolCall, assistant
 from holdfast.model.span import Span
@@ -33,12 +33,12 @@ def s(tmp_path: Path) -> Any:
         yield opened
 
 
-CALLS: dict[str, tuple[int, Callable[[BlockingSession, Any], Any]]] = {
+CALLS: dict[str, tuple[int, Callable[[Session, Any], Any]]] = {
     "entry": (2, lambda s, name: s.entry(name).seq),
     "seq": (2, lambda s, name: s.seq(name)),
     "view": (2, lambda s, name: s.view(name).last),
-    "seen": (2, lambda s, name: [e.seq for e in s.seen(name)]),
-    "seen_pages": (2, lambda s, name: [[e.seq for e in page] for page in s.seen_pages(name)]),
+    "seen": (2, lambda s, name: [e.seq for e in s.visible(name)]),
+    "seen_pages": (2, lambda s, name: [[e.seq for e in page] for page in s.visible_pages(name)]),
     "fork": (2, lambda s, name: s.fork(name).info.fork),
     "explain": (2, lambda s, name: s.explain(name).call.request),  # type: ignore[union-attr]
     "against": (2, lambda s, name: s.explain(2, against=name).difference),
@@ -52,7 +52,7 @@ CALLS: dict[str, tuple[int, Callable[[BlockingSession, Any], Any]]] = {
 
 @pytest.mark.parametrize("form", ["#{seq}", "{seq}", "int", "id", "handle"])
 @pytest.mark.parametrize("call", CALLS)
-def test_every_call_knows_every_name_of_an_entry(s: BlockingSession, call: str, form: str) -> None:
+def test_every_call_knows_every_name_of_an_entry(s: Session, call: str, form: str) -> None:
     seq, ask = CALLS[call]
     expected = ask(s.fork(), s.entry(seq).id)
     entry = s.entry(seq)
@@ -62,7 +62,7 @@ def test_every_call_knows_every_name_of_an_entry(s: BlockingSession, call: str, 
 
 
 @pytest.mark.parametrize("form", ["#{seq}", "{seq}", "int", "id", "handle"])
-def test_redo_retention_and_unpin_too(s: BlockingSession, form: str) -> None:
+def test_redo_retention_and_unpin_too(s: Session, form: str) -> None:
     def name(seq: int) -> Any:
         entry = s.entry(seq)
         forms = {"int": seq, "id": entry.id, "handle": str(Handle(entry.id, 0))}
@@ -70,7 +70,7 @@ def test_redo_retention_and_unpin_too(s: BlockingSession, form: str) -> None:
 
     s.undo(4)
     s.redo(name(4))
-    with pytest.raises(Misuse, match="no frozen ledger beside it"):  # it is found
+    with pytest.raises(InvalidRequest, match="no frozen ledger beside it"):  # it is found
         s.retention(name(4))
     s.pin(2)
     if form in ("int", "#{seq}", "{seq}"):
@@ -80,11 +80,9 @@ def test_redo_retention_and_unpin_too(s: BlockingSession, form: str) -> None:
 
 @pytest.mark.parametrize("name", [99, "#99", "nope", -1, "#", "prt_nope.0", "#1x", "٣"])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_name_that_leads_nowhere_is_told_as_such(
-    s: BlockingSession, call: str, name: Any
-) -> None:
+def test_a_name_that_leads_nowhere_is_told_as_such(s: Session, call: str, name: Any) -> None:
     head = s.refresh().head
-    with pytest.raises(Misuse):
+    with pytest.raises(InvalidRequest):
         CALLS[call][1](s, name)
     assert s.refresh().head == head
 
@@ -92,16 +90,16 @@ def test_a_name_that_leads_nowhere_is_told_as_such(
 @pytest.mark.parametrize(
     "call", ["entry", "seq", "why_absent", "explain", "against", "pin", "undo"]
 )
-def test_there_is_no_entry_0(s: BlockingSession, call: str) -> None:
+def test_there_is_no_entry_0(s: Session, call: str) -> None:
     for name in (0, "0", "#0"):
-        with pytest.raises(Unknown, match="entry"):
+        with pytest.raises(NotFound, match="entry"):
             CALLS[call][1](s, name)
 
 
-def test_the_very_beginning_can_be_gone_back_to(s: BlockingSession) -> None:
+def test_the_very_beginning_can_be_gone_back_to(s: Session) -> None:
     assert s.fork(0).info.head == 0
     s.rewind("#0")
-    assert list(s.seen()) == []
+    assert list(s.visible()) == []
 
 
 def test_a_handle_knows_an_entry_that_another_writer_has_appended(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Listening:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         self.events.append(event)
 
     def calls(self) -> list[tuple[str, str]]:
@@ -58,7 +58,7 @@ def test_a_call_that_keeps_the_cache_warm_is_told(tmp_path: Path) -> None:
         s.user("Hello")
         url = server.url("anthropic")
         with closing(provider("anthropic", "anthropic", key="sk-test", url=url)) as to:
-            s.speak(to)
+            s.send(to)
             wait = s.warm_in()
             assert wait is not None
             clock: Any = hf.engine.clock

@@ -77,7 +77,7 @@ def test_a_limit_that_was_learned_is_the_one_that_is_shown() -> None:
         s.user("hi")
         s.window().request("anthropic")
         early = s.reply(REPLY)
-        s.refused("This model's maximum context length is 8192 tokens.")
+        s.learn_refusal("This model's maximum context length is 8192 tokens.")
         s.user("go on")
         room = s.preview().window.budget.room
         assert room < 8_192

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import holdfast
 from holdfast.engine.bridge import drive
-from holdfast.engine.compaction.lease import Flight, holder, is_flying, is_gone
+from holdfast.engine.compaction.lease import Lease, holder, is_flying, is_gone
 
 CHILD = """
 import sys, time
@@ -33,12 +33,12 @@ def test_whoever_was_killed_holds_nothing(tmp_path: Path) -> None:
             assert child.stdout
             assert child.stdout.readline() == "held\n"
             assert drive(is_flying(s, "summary"))
-            assert drive(Flight.begin(s, "summary", 600)) is None
+            assert drive(Lease.begin(s, "summary", 600)) is None
             child.send_signal(signal.SIGKILL)
         assert not drive(is_flying(s, "summary"))
-        taken = drive(Flight.begin(s, "summary", 600))
+        taken = drive(Lease.begin(s, "summary", 600))
         assert taken
-        assert drive(Flight.begin(s, "summary", 600)) is None  # and now it is held by us
+        assert drive(Lease.begin(s, "summary", 600)) is None  # and now it is held by us
 
 
 def test_only_what_is_surely_gone_is_said_to_be() -> None:

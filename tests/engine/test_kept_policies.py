@@ -11,7 +11,7 @@ import holdfast
 from holdfast.engine.bridge import drive
 from holdfast.engine.compaction.stored_policies import MARK
 from holdfast.engine.plugins import catalogue
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model import wire
 from holdfast.model.message import assistant
 
@@ -75,7 +75,7 @@ def test_a_policy_object_is_taken_wherever_a_name_is(store: str, tmp_path: Path)
         assert s.policy() == policy
         assert s.explain().lines
         for wrong in (42, b"x", {"name": "x"}, replace(policy, name=7)):
-            with pytest.raises(Misuse):
+            with pytest.raises(InvalidRequest):
                 s.set_policy(wrong)  # type: ignore[arg-type]
 
 
@@ -97,7 +97,7 @@ def test_a_preview_keeps_nothing(tmp_path: Path) -> None:
         s.user("Hello")
         assert s.preview(policy=str(file)).policy_name == "mine"
         hash = hf.engine.kept_policies.named(str(file), s.catalogue)[0].rpartition(":")[2]
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(s.store.calls.kept(s.id, hash))
 
 
@@ -128,8 +128,8 @@ def test_brought_content_that_names_a_file_opens_none(tmp_path: Path) -> None:
         told = json.loads(data)
         told["policy"]["summarise"]["prompt"] = str(secret)
         hash = drive(s.store.calls.keep(s.id, wire.encode(told)))
-        with pytest.raises(Misuse, match="names a file"):
+        with pytest.raises(InvalidRequest, match="names a file"):
             s.set_policy(f"mine{MARK}{hash}")
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             s.set_policy(f"mine{MARK}{'0' * 64}")
         assert s.policy().name == "mine"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast.core.log.transcript_text import told
 from holdfast.core.window.truncate import SHORTEST, Cap, narrowed
-from holdfast.engine.client import BlockingSession, Holdfast
-from holdfast.errors import Misuse
+from holdfast.engine.client import Holdfast, Session
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool
 
@@ -25,7 +25,7 @@ def hf() -> Any:
         yield opened
 
 
-def fill(s: BlockingSession, turns: int = 30, words: int = 100, tag: str = "") -> None:
+def fill(s: Session, turns: int = 30, words: int = 100, tag: str = "") -> None:
     for n in range(turns):
         s.user(f"{tag}How many words has line {n}? " + "word " * words)
         s.append(assistant(f"Line {n} has 100 words. " + "That is all. " * 30))
@@ -35,7 +35,7 @@ def test_a_plan_is_for_its_own_session(hf: Holdfast) -> None:
     one, other = hf.session(model="gpt-4"), hf.session(model="gpt-4")
     fill(one, 20)
     fill(other, 20, tag="OTHER ")
-    with pytest.raises(Misuse, match="was made for the session"):
+    with pytest.raises(InvalidRequest, match="was made for the session"):
         other.apply(one.plan())
 
 
@@ -77,7 +77,7 @@ def test_a_hook_that_is_wrong_is_named(hf: Holdfast, hook: Any) -> None:
     s = hf.session(model="gpt-4", hooks=[hook])
     fill(s, 40)
     s.user("next?")
-    with pytest.raises(Misuse, match="the hook"):
+    with pytest.raises(InvalidRequest, match="the hook"):
         s.window()
 
 
@@ -144,7 +144,7 @@ def test_a_redo_does_not_double_a_stretch(hf: Holdfast) -> None:
     s.apply(s.plan())
     s.undo()
     s.apply(s.plan())
-    with pytest.raises(Misuse, match="undo it first"):
+    with pytest.raises(InvalidRequest, match="undo it first"):
         s.redo()
     assert len(s.view().folded.summaries) == 1
 
@@ -159,7 +159,7 @@ def test_a_policy_that_cannot_be(hf: Holdfast, tmp_path: Path) -> None:
     def refused(text: str) -> None:
         file = tmp_path / f"p{len(list(tmp_path.iterdir()))}.toml"
         file.write_text(text)
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             hf.session(model="gpt-4", policy=str(file)).preview()
 
     refused('like = "holdfast"\nlayout = [["system", "system"]]\n')
@@ -193,7 +193,7 @@ def test_numbers_without_end_are_answered(hf: Holdfast, said: str) -> None:
     s = hf.session(model="gpt-4")
     s.user("hi")
     name = "recall" if "handle" in said else "search_history"
-    told = s.answer(ToolCall("c", name, said))
+    told = s.run_context_tool(ToolCall("c", name, said))
     assert told is not None
     assert told.error
 

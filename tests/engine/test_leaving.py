@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.exporting.export import FORMATS, Exported
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Summary, Trigger
 from holdfast.model.span import Span
 
@@ -65,7 +65,7 @@ def test_claude_code_is_told_whether_somebody_asked_for_the_summary(
 def test_a_form_that_is_none_is_refused(session: str, tmp_path: Path) -> None:
     with (
         holdfast.open(tmp_path / "log.db") as hf,
-        pytest.raises(Misuse, match="no export to 'pdf'; name one of portable, "),
+        pytest.raises(InvalidRequest, match="no export to 'pdf'; name one of portable, "),
     ):
         hf.export(session, "pdf", file=tmp_path / "made")
     assert not (tmp_path / "made").exists()
@@ -74,10 +74,10 @@ def test_a_form_that_is_none_is_refused(session: str, tmp_path: Path) -> None:
 def test_nothing_is_laid_where_no_home_is_named(session: str, tmp_path: Path) -> None:
     home = tmp_path / "claude"
     with holdfast.open(tmp_path / "log.db") as hf:
-        told = hf.hand_over(session, "claude-code", directory=tmp_path)
+        told = hf.handoff(session, "claude-code", directory=tmp_path)
         assert not home.exists()
-        laid = hf.hand_over(session, "claude-code", directory=tmp_path, home=home)
-        chat = hf.hand_over(session, "chat", home=home)
+        laid = hf.handoff(session, "claude-code", directory=tmp_path, home=home)
+        chat = hf.handoff(session, "chat", home=home)
     assert told == laid
     assert laid.command == ("claude", "--resume", laid.id)
     assert laid.directory == str(tmp_path)
@@ -86,7 +86,7 @@ def test_nothing_is_laid_where_no_home_is_named(session: str, tmp_path: Path) ->
 
     async def awaited() -> bytes:
         async with holdfast.open_async(tmp_path / "log.db") as hf:
-            return (await hf.hand_over(session, "codex", home=tmp_path / "codex")).data
+            return (await hf.handoff(session, "codex", home=tmp_path / "codex")).data
 
     data = asyncio.run(awaited())
     assert [one.read_bytes() for one in (tmp_path / "codex").rglob("*.jsonl")] == [data]

@@ -5,7 +5,7 @@ import pytest
 from holdfast import assistant
 from holdfast.engine.bridge import drive
 from holdfast.engine.compaction import ladder
-from holdfast.engine.compaction.lease import Flight
+from holdfast.engine.compaction.lease import Lease
 from holdfast.model.log import Summary
 from tests.properties.ladders import engine, words
 
@@ -16,7 +16,7 @@ def test_a_full_window_does_without_a_summary_that_never_comes(
     monkeypatch.setattr(ladder, "PATIENCE", 0.1)
     with engine(8_192) as hf:
         s = hf.session(model="claude-sonnet-4-6", policy="codex", summariser=lambda question: "")
-        drive(Flight.begin(s._inner, "summary", 120))
+        drive(Lease.begin(s._inner, "summary", 120))
         for number in range(4):
             s.user(words(number, 4, 0))
             s.append(assistant("Done."))

@@ -10,7 +10,7 @@ import pytest
 import holdfast
 from holdfast.engine.client import AsyncHoldfast
 from holdfast.engine.plugins import provider
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import ReplyEntry
 from holdfast.model.message import ToolCall
 from holdfast.model.reply import Delta, Usage
@@ -55,7 +55,7 @@ def test_an_async_listener_is_awaited_while_a_stream_is_read(tmp_path: Path) -> 
             await s.user("How is it?")
             (await s.window()).request("anthropic")
             listener = Listener()
-            entry = await s.reply(streamed(), hear=listener)
+            entry = await s.reply(streamed(), on_delta=listener)
             assert listener.text == entry.text == "It is fine."
 
     asyncio.run(all_of_it())
@@ -70,7 +70,7 @@ def test_one_that_fails_is_heard_of_and_what_came_is_kept(tmp_path: Path) -> Non
             s = await hf.session(model=MODEL)
             await s.user("How is it?")
             with pytest.raises(ConnectionError):
-                await s.reply(streamed(), hear=fails)
+                await s.reply(streamed(), on_delta=fails)
             assert s.info.head == 2
 
     asyncio.run(all_of_it())
@@ -83,8 +83,8 @@ def test_the_blocking_door_refuses_a_listener_that_it_cannot_await(tmp_path: Pat
         s = hf.session(model=MODEL)
         s.user("How is it?")
         for listener in (listens, Listener()):
-            with pytest.raises(Misuse, match="open_async"):
-                s.reply(iter(EVENTS), hear=listener)
+            with pytest.raises(InvalidRequest, match="open_async"):
+                s.reply(iter(EVENTS), on_delta=listener)
         assert s.info.head == 1
 
 
@@ -94,7 +94,7 @@ def test_a_model_that_is_spoken_to_is_heard_by_an_async_listener(tmp_path: Path)
         s.user("Hello")
         spoken = provider("anthropic", "anthropic", key="sk-x", url=server.url("anthropic"))
         try:
-            entry = s.speak(spoken, lambda delta: heard.append(delta.text))
+            entry = s.send(spoken, lambda delta: heard.append(delta.text))
         finally:
             spoken.close()
         assert "".join(heard) == entry.text == "Noted."

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.core.tokens.estimate import estimate
 from holdfast.engine.usage.file_tokens import BINARY, Measured, decoded, measure, vocabulary
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.profile import Profile
 
 M = Profile(name="m", window=100_000)
@@ -61,7 +61,7 @@ def test_a_document_takes_what_its_pages_do() -> None:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(Misuse, match="NUL"):
+    with pytest.raises(InvalidRequest, match="NUL"):
         counted([b"a" * (BINARY - 1) + b"\0"])
     assert counted([b"a" * BINARY + b"\0"]).kind == "text"
 
@@ -69,7 +69,7 @@ def test_what_is_no_text_is_refused() -> None:
 def test_the_vocabulary_is_the_models_own_or_the_newest_where_none_is_named() -> None:
     assert vocabulary(Profile(name="")) == "o200k_base"
     assert vocabulary(Profile(name="g", tokenizer="cl100k_base")) == "cl100k_base"
-    with pytest.raises(Misuse, match="no vocabulary of m is public"):
+    with pytest.raises(InvalidRequest, match="no vocabulary of m is public"):
         vocabulary(M)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.engine.window.token_count import Counting
+from holdfast.engine.window.token_count import TokenCount
 from holdfast.policies import policy
 from tests.engine.test_counting import exactly, opened
 
@@ -58,6 +58,6 @@ def test_a_small_ratio_does_not_let_more_through_than_twice_the_room() -> None:
             made.request("openai-chat")
             s.reply(answer(made.estimated // 2 + 1, 3, turn))
         profile, budget = s.catalogue.profile("gpt-4o"), s.preview().window.budget
-        counting = drive(Counting(s._inner, profile, policy("holdfast"), "", write=False).begin())
+        counting = drive(TokenCount(s._inner, profile, policy("holdfast"), "", write=False).begin())
         assert counting.ratio < 0.7
         assert counting.hopeful(budget).room == 2 * budget.room

@@ -8,7 +8,7 @@ import pytest
 import holdfast
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import Holdfast
-from holdfast.errors import Ambiguous, Unknown
+from holdfast.errors import Ambiguous, NotFound
 from holdfast.model.log import Draft
 from holdfast.model.message import Message, Text
 
@@ -34,13 +34,13 @@ def test_one_letter_off_is_answered_with_the_session_meant(hf: Holdfast) -> None
     meant = hf.session().id
     begun = meant[:20]
     wrong = f"{begun[:12]}{'0' if begun[12] != '0' else '1'}{begun[13:]}"
-    with pytest.raises(Unknown) as told:
+    with pytest.raises(NotFound) as told:
         hf.resolve(wrong, prefix=True)
     assert told.value.nearest == (meant,)
 
 
 def test_the_parts_of_a_message_are_told_apart(hf: Holdfast) -> None:
-    with pytest.raises(Unknown) as told:
+    with pytest.raises(NotFound) as told:
         hf.session("nope")
     assert str(told.value) == "no session 'nope'; `holdfast sessions` lists them"
 
@@ -51,7 +51,7 @@ def test_a_search_takes_what_opens_a_session(hf: Holdfast) -> None:
     other.user("login there")
     (hit,) = hf.search("login", session=session.id)
     assert (hit.session, hit.seq, hit.created > 0) == (session.id, 1, True)
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         hf.search("login", session="nope")
 
 
@@ -59,10 +59,10 @@ def test_the_index_can_be_brought_up_to_date_a_little_at_a_time(hf: Holdfast) ->
     session = hf.session()
     session.append_all([holdfast.user(f"word {n}") for n in range(30)])
     steps = 0
-    while hf.catch_up(10):
+    while hf.index(10):
         steps += 1
     assert steps >= 3
-    assert hf.catch_up() == 0
+    assert hf.index() == 0
 
 
 @pytest.mark.parametrize(

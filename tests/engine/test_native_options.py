@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.engine.client import BlockingSession
-from holdfast.errors import Misuse, Refused
+from holdfast.engine.client import Session
+from holdfast.errors import InvalidRequest, Refused
 from holdfast.testing import StrictServer
 from tests.codecs.sdks import sdk
 
@@ -38,21 +38,21 @@ ALIKE: dict[str, list[Any]] = {
 
 
 @pytest.fixture
-def session() -> Iterator[BlockingSession]:
+def session() -> Iterator[Session]:
     with holdfast.open("memory:") as hf:
         session = hf.session(model="claude-sonnet-4-6")
         session.user("Read it.")
         yield session
 
 
-def request(session: BlockingSession, format: str, **options: Any) -> dict[str, Any]:
+def request(session: Session, format: str, **options: Any) -> dict[str, Any]:
     return session.window(model=MODELS[format], tools=[READ]).request(format, **options)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("word", ALIKE)
 def test_a_choice_of_tools_is_the_same_however_a_provider_writes_it(
-    session: BlockingSession, format: str, word: str
+    session: Session, format: str, word: str
 ) -> None:
     made = [request(session, format, tool_choice=one) for one in ALIKE[word]]
     assert all(one == made[0] for one in made[1:])
@@ -60,7 +60,7 @@ def test_a_choice_of_tools_is_the_same_however_a_provider_writes_it(
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_thinking_is_the_same_as_a_number_and_as_anthropic_writes_it(
-    session: BlockingSession, format: str
+    session: Session, format: str
 ) -> None:
     told = {"type": "enabled", "budget_tokens": 2048}
     number = request(session, format, thinking=2048, stream=True)
@@ -69,7 +69,7 @@ def test_thinking_is_the_same_as_a_number_and_as_anthropic_writes_it(
     assert off == request(session, format, thinking=0, stream=True)
 
 
-def test_what_anthropic_alone_knows_passes_through(session: BlockingSession) -> None:
+def test_what_anthropic_alone_knows_passes_through(session: Session) -> None:
     shown = {"type": "enabled", "budget_tokens": 2048, "display": "omitted"}
     assert request(session, "anthropic", thinking=shown, stream=True)["thinking"] == shown
     adaptive = {"type": "adaptive"}
@@ -78,18 +78,18 @@ def test_what_anthropic_alone_knows_passes_through(session: BlockingSession) -> 
     assert request(session, "anthropic", tool_choice=one)["tool_choice"] == one
 
 
-def test_what_openai_alone_knows_passes_through(session: BlockingSession) -> None:
+def test_what_openai_alone_knows_passes_through(session: Session) -> None:
     some = {
         "type": "allowed_tools",
         "mode": "auto",
         "tools": [{"type": "function", "name": "read"}],
     }
     assert request(session, "openai-responses", tool_choice=some)["tool_choice"] == some
-    with pytest.raises(Misuse, match="allowed_tools"):
+    with pytest.raises(InvalidRequest, match="allowed_tools"):
         request(session, "anthropic", tool_choice=some)
 
 
-def test_what_gemini_alone_knows_passes_through(session: BlockingSession) -> None:
+def test_what_gemini_alone_knows_passes_through(session: Session) -> None:
     told = {"thinking_budget": 512, "include_thoughts": False}
     assert request(session, "gemini", thinking=told)["config"]["thinking_config"] == told
     dynamic = request(session, "gemini", thinking=-1)["config"]["thinking_config"]
@@ -136,10 +136,10 @@ WRONG: list[dict[str, Any]] = [
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("options", WRONG, ids=str)
 def test_what_no_provider_takes_is_refused_in_words(
-    session: BlockingSession, format: str, options: dict[str, Any]
+    session: Session, format: str, options: dict[str, Any]
 ) -> None:
     (name,) = options
-    with pytest.raises(Misuse, match=name):
+    with pytest.raises(InvalidRequest, match=name):
         request(session, format, **options)
 
 
@@ -169,7 +169,7 @@ def test_any_value_makes_a_request_or_is_refused_in_words(
 ) -> None:
     try:
         made = windows[format].request(format, thinking=thinking, tool_choice=choice)
-    except (Misuse, Refused):
+    except (InvalidRequest, Refused):
         return
     assert str(made.get("tool_choice", "")).count("'type'") <= 2
 
@@ -196,7 +196,7 @@ def send(server: StrictServer, format: str, request: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_providers_own_sdk_sends_them(session: BlockingSession, format: str) -> None:
+def test_the_providers_own_sdk_sends_them(session: Session, format: str) -> None:
     with StrictServer("Read.") as server:
         thinking = {"type": "enabled", "budget_tokens": 2048}
         send(

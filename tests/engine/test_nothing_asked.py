@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Summary
 from holdfast.model.span import Span
 from tests.engine.test_window import REPLIES
@@ -19,7 +19,7 @@ def test_it_says_what_to_do_first_and_can_still_be_looked_at() -> None:
         for made in (s.window(**TOLD), s.preview(**TOLD)):
             assert made.tokens > 0
             for format in REPLIES:
-                with pytest.raises(Misuse, match=r"s\.user"):
+                with pytest.raises(InvalidRequest, match=r"s\.user"):
                     made.request(format)
         assert s.explain_now().lines
         s.user("hi")
@@ -35,5 +35,5 @@ def test_a_summary_stands_for_what_was_asked_and_a_rewind_takes_it_away() -> Non
         s = hf.session(model="m")
         s.user("hi")
         s.rewind(0)
-        with pytest.raises(Misuse, match="nothing was asked"):
+        with pytest.raises(InvalidRequest, match="nothing was asked"):
             s.window().request("anthropic")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast.engine.client import Holdfast
-from holdfast.errors import Conflict, Misuse, SessionForked
+from holdfast.errors import Conflict, InvalidRequest, SessionForked
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool
 from holdfast.model.span import Span
@@ -209,7 +209,7 @@ def _play(hf: Holdfast, steps: list[tuple[str, str]], plan_at: int) -> None:
     for n, (who, what) in enumerate(steps):
         if n == plan_at:
             seen = hands["b"].refresh().head
-            with suppress(Misuse):  # there is nothing to compact yet
+            with suppress(InvalidRequest):  # there is nothing to compact yet
                 plan = hands["b"].plan(model=MODEL)
         wrote += _step(hands[who], f"{who} {n}", what, open_calls[who])
     before = {e.seq for e in hands["a"].entries()}

@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.client import Holdfast
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 
 
 @pytest.fixture(params=["memory:", "sqlite"])
@@ -38,7 +38,7 @@ def test_a_beginning_of_an_id_is_another_id_where_it_may_be_created(hf: Holdfast
 
 
 def test_without_create_an_unknown_id_is_still_an_error(hf: Holdfast) -> None:
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         hf.session("customer-1001")
 
 
@@ -48,7 +48,7 @@ def test_without_create_an_unknown_id_is_still_an_error(hf: Holdfast) -> None:
 def test_an_id_that_cannot_be_one_is_refused_before_anything_is_written(
     hf: Holdfast, id: object
 ) -> None:
-    with pytest.raises(Misuse, match=r"id"):
+    with pytest.raises(InvalidRequest, match=r"id"):
         hf.session(id, create=True)  # type: ignore[arg-type]
     assert hf.sessions() == ()
 
@@ -82,7 +82,7 @@ def test_the_same_at_the_async_door(tmp_path: Path) -> None:
         async with holdfast.open_async(tmp_path / "log.db") as hf:
             opened = await asyncio.gather(*(hf.session("own", create=True) for _ in range(5)))
             assert {one.id for one in opened} == {"own"}
-            with pytest.raises(Misuse):
+            with pytest.raises(InvalidRequest):
                 await hf.session("a\tb", create=True)
             return len(await hf.sessions())
 

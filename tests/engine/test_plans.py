@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import Holdfast
 from holdfast.engine.compaction.plans import reviewed, taken
-from holdfast.errors import Ambiguous, Conflict, Misuse, Unknown
+from holdfast.errors import Ambiguous, Conflict, InvalidRequest, NotFound
 from holdfast.model.log import Clear, PartRef, Pin, Redo, Undo
 from holdfast.model.message import assistant
 
@@ -22,7 +22,7 @@ def hf() -> Iterator[Holdfast]:
         yield opened
 
 
-def worked(hf: Holdfast, turns: int = 12, **given: Any) -> BlockingSession:
+def worked(hf: Holdfast, turns: int = 12, **given: Any) -> Session:
     """A session with a few turns of some length."""
     session = hf.session(model="claude-sonnet-4-6", **given)
     for turn in range(turns):
@@ -42,9 +42,9 @@ def test_what_somebody_asks_for_happens_in_a_large_window_too(hf: Holdfast) -> N
 def test_a_short_session_has_nothing_to_compact_and_says_so(hf: Holdfast) -> None:
     session = hf.session(model="claude-sonnet-4-6")
     session.user("hello")
-    with pytest.raises(Misuse, match="nothing to compact"):
+    with pytest.raises(InvalidRequest, match="nothing to compact"):
         session.plan()
-    with pytest.raises(Misuse, match="which makes no summaries; name another"):
+    with pytest.raises(InvalidRequest, match="which makes no summaries; name another"):
         worked(hf).plan(policy="gemini-cli@seed")
 
 
@@ -127,33 +127,33 @@ def test_of_several_the_one_undone_last_is_done_again_first(hf: Holdfast) -> Non
     session.undo(second.seq)
     session.undo(f"#{first.seq}")
     assert [session.redo().body.marker, session.redo().body.marker] == [first.seq, second.seq]  # type: ignore[union-attr]
-    with pytest.raises(Misuse, match="nothing that was undone"):
+    with pytest.raises(InvalidRequest, match="nothing that was undone"):
         session.redo()
-    with pytest.raises(Misuse, match=f"entry {first.seq} was not undone; undone are none"):
+    with pytest.raises(InvalidRequest, match=f"entry {first.seq} was not undone; undone are none"):
         session.redo(first.seq)
 
 
 def test_what_cannot_be_undone_is_told_with_what_can(hf: Holdfast) -> None:
     session = worked(hf)
-    with pytest.raises(Misuse, match="no compaction to undo"):
+    with pytest.raises(InvalidRequest, match="no compaction to undo"):
         session.undo()
     marker = session.append(Clear(parts=(PartRef(2, 0),)))
     with pytest.raises(
-        Misuse, match=f"entry 3 is no compaction in force; in force is {marker.seq}"
+        InvalidRequest, match=f"entry 3 is no compaction in force; in force is {marker.seq}"
     ):
         session.undo(3)
 
 
 def test_an_entry_that_is_not_there_is_told_with_the_nearest(hf: Holdfast) -> None:
     session = worked(hf)
-    with pytest.raises(Unknown) as told:
+    with pytest.raises(NotFound) as told:
         session.plan(since=999)
     assert told.value.nearest == ("24",)
     known = session.entry(3).id
-    with pytest.raises(Unknown) as told:
+    with pytest.raises(NotFound) as told:
         session.plan(upto=known[:-1] + "~")
     assert told.value.nearest[0][:20] == known[:20]
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         session.pin("0")
 
 
@@ -165,7 +165,7 @@ def test_a_handle_that_is_none_is_told_with_the_nearest(hf: Holdfast) -> None:
         (f"prt_{known}.7", f"prt_{known}.0"),
         ("#99", "#24"),
     ):
-        with pytest.raises(Unknown) as told:
+        with pytest.raises(NotFound) as told:
             session.recall(handle)
         assert told.value.nearest[0].startswith(near)
 
@@ -186,13 +186,13 @@ def test_a_pin_is_made_once_and_ended_by_any_of_its_names(hf: Holdfast, tmp_path
     session = worked(hf, directory=tmp_path)
     for given in ({"what": 3}, {"fact": "the port is 8080"}, {"path": "notes.md"}):
         assert isinstance(session.pin(**given).body, Pin)  # type: ignore[arg-type]
-        with pytest.raises(Misuse, match="is pinned already"):
+        with pytest.raises(InvalidRequest, match="is pinned already"):
             session.pin(**given)  # type: ignore[arg-type]
     (tmp_path / "notes.md").unlink()
     session.pin(fact="the port is open")
     with pytest.raises(Ambiguous):
         session.unpin("the port")
-    with pytest.raises(Unknown) as told:
+    with pytest.raises(NotFound) as told:
         session.unpin("note.md")
     assert told.value.nearest == ("notes.md",)
     for name in ("#3", "the port is 8080", "notes.md", "the port is o"):
@@ -204,5 +204,5 @@ def test_a_file_that_cannot_be_pinned_is_refused_with_a_reason(
     hf: Holdfast, tmp_path: Path
 ) -> None:
     session = worked(hf, directory=tmp_path)
-    with pytest.raises(Misuse, match="cannot be pinned"):
+    with pytest.raises(InvalidRequest, match="cannot be pinned"):
         session.pin(path="absent.md")

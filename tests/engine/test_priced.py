@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from holdfast.engine.bridge import ThreadLock, drive
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import Ulids
-from holdfast.engine.session import OpenSession
+from holdfast.engine.session import AsyncSession
 from holdfast.model.decision import Decision
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool, user
@@ -87,7 +87,7 @@ async def _session(engine: Engine, clock: Clock, waited: int, steps: int) -> Sum
     return await _standing(session)
 
 
-async def _standing(session: OpenSession) -> Summary | None:
+async def _standing(session: AsyncSession) -> Summary | None:
     found = (await session.view()).read
     bodies = [entry.body for entry in found]
     return next((body for body in bodies if isinstance(body, Summary)), None)

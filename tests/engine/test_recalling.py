@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession
-from holdfast.errors import Misuse, Unknown
+from holdfast.engine.client import Session
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.log import Clear, PartRef
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool
 
@@ -25,7 +25,7 @@ def s(tmp_path: Path) -> Any:
         yield made
 
 
-def cleared(s: BlockingSession) -> str:
+def cleared(s: Session) -> str:
     """The handle that a cleared result leaves behind, as a model sees it."""
     s.append(Clear(parts=(PartRef(3, 0),)))
     s.user("go on")
@@ -35,12 +35,12 @@ def cleared(s: BlockingSession) -> str:
     return shown[shown.index("prt_") :].split("]")[0]
 
 
-def test_a_cleared_result_leaves_a_handle_that_brings_it_back(s: BlockingSession) -> None:
+def test_a_cleared_result_leaves_a_handle_that_brings_it_back(s: Session) -> None:
     found = s.recall(cleared(s), tokens=100_000)
     assert (found.text, found.next) == (OUTPUT, 0)
 
 
-def test_what_is_long_comes_in_pieces_that_make_the_whole(s: BlockingSession) -> None:
+def test_what_is_long_comes_in_pieces_that_make_the_whole(s: Session) -> None:
     handle, offset, pieces = cleared(s), 0, list[str]()
     while True:
         found = s.recall(handle, offset=offset, tokens=2_000)
@@ -52,40 +52,40 @@ def test_what_is_long_comes_in_pieces_that_make_the_whole(s: BlockingSession) ->
     assert len(pieces) > 3
 
 
-def test_a_model_asks_with_a_tool_call(s: BlockingSession) -> None:
+def test_a_model_asks_with_a_tool_call(s: Session) -> None:
     handle = cleared(s)
-    told = s.answer(ToolCall("r1", "recall", f'{{"handle": "{handle}"}}'))
+    told = s.run_context_tool(ToolCall("r1", "recall", f'{{"handle": "{handle}"}}'))
     assert told is not None
     assert told.call == "r1"
     assert told.output.startswith("line 0")
     assert f"recall {handle} offset" in told.output  # it says how to go on
-    hits = s.answer(ToolCall("r2", "search_history", '{"query": "note"}'))
+    hits = s.run_context_tool(ToolCall("r2", "search_history", '{"query": "note"}'))
     assert hits is not None
     assert "prt_" in hits.output
-    assert s.answer(ToolCall("x", "Bash", "{}")) is None
+    assert s.run_context_tool(ToolCall("x", "Bash", "{}")) is None
 
 
 @pytest.mark.parametrize("said", ['{"handle": "prt_nothing.0"}', "{}", "not json", '{"handle":7}'])
-def test_a_wrong_call_is_answered_with_what_is_wrong(s: BlockingSession, said: str) -> None:
-    told = s.answer(ToolCall("r", "recall", said))
+def test_a_wrong_call_is_answered_with_what_is_wrong(s: Session, said: str) -> None:
+    told = s.run_context_tool(ToolCall("r", "recall", said))
     assert isinstance(told, ToolResult)
     assert told.error
     assert told.output
 
 
-def test_entries_and_stretches_are_named_by_number(s: BlockingSession) -> None:
+def test_entries_and_stretches_are_named_by_number(s: Session) -> None:
     assert "what does the log say?" in s.recall("#1").text
     both = s.recall("#1-#2").text
     assert "what does the log say?" in both
     assert "cat app.log" in both
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         s.recall("#99")
-    with pytest.raises(Misuse):
+    with pytest.raises(InvalidRequest):
         s.recall("??")
 
 
 @pytest.mark.parametrize("format", ["anthropic", "openai-responses", "openai-chat", "gemini"])
-def test_the_tools_in_every_wire_format(s: BlockingSession, format: str) -> None:
+def test_the_tools_in_every_wire_format(s: Session, format: str) -> None:
     shaped = holdfast.recall_tools(format)
     assert [one.get("name") or one["function"]["name"] for one in shaped] == [
         "recall", "search_history",
@@ -98,14 +98,14 @@ def test_the_tools_in_every_wire_format(s: BlockingSession, format: str) -> None
 
 
 def test_no_such_format() -> None:
-    with pytest.raises(Misuse, match="wire format"):
+    with pytest.raises(InvalidRequest, match="wire format"):
         holdfast.recall_tools("morse")
 
 
-def test_a_search_does_not_find_searches(s: BlockingSession) -> None:
+def test_a_search_does_not_find_searches(s: Session) -> None:
     for turn in range(12):
         call = ToolCall(f"s{turn}", "search_history", '{"query": "77"}')
-        told = s.answer(call)
+        told = s.run_context_tool(call)
         assert told is not None
         assert "(#3)" in told.output
         s.append(assistant("looking", call))

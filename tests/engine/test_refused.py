@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.errors import OverBudget
 from holdfast.model.log import Repair
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult, seal
@@ -32,7 +32,7 @@ def post(server: StrictServer, request: dict[str, Any]) -> str:
     return ""
 
 
-def stuck(s: BlockingSession) -> None:
+def stuck(s: Session) -> None:
     """A history whose thinking was signed by somebody the server does not know."""
     s.user("look")
     thought = Reasoning("hm", seal("anthropic", b'{"signature":"c3RhbGU="}', "claude-sonnet-4-6"))
@@ -50,7 +50,7 @@ def test_a_stale_signature_is_refused_once() -> None:
         stuck(s)
         said = post(server, s.window().request("anthropic", max_tokens=100))
         assert "signature" in said
-        marker = s.refused(said, provider="anthropic")
+        marker = s.learn_refusal(said, provider="anthropic")
         assert marker is not None
         assert isinstance(marker.body, Repair)
         assert post(server, s.window().request("anthropic", max_tokens=100)) == ""
@@ -62,7 +62,7 @@ def test_what_nobody_knows_a_remedy_for_is_left_to_the_caller() -> None:
     with opened(200_000) as hf:
         s = hf.session(model="m")
         s.user("hi")
-        assert s.refused("Overloaded") is None
+        assert s.learn_refusal("Overloaded") is None
         assert len(list(s.entries())) == 1
 
 
@@ -82,7 +82,7 @@ def test_after_any_remedy_the_request_is_valid_and_says_the_same(message: str, f
         s = hf.session(model="claude-sonnet-4-6")
         s.append(Message("user", (Text("look"), Media("image/png", PNG))))
         stuck(s)
-        assert s.refused(message) is not None
+        assert s.learn_refusal(message) is not None
         s.user("and now?")
         made = s.window()
         written = json.dumps(made.request(format))
@@ -95,7 +95,7 @@ def test_an_overflow_teaches_the_session_the_models_window() -> None:
     with opened(200_000) as hf:
         s = hf.session(model="local")
         s.user("hi")
-        s.refused("This model's maximum context length is 8192 tokens.")
+        s.learn_refusal("This model's maximum context length is 8192 tokens.")
         assert s.window().window.budget.window == 8_192
         assert hf.session(s.id).window().window.budget.window == 8_192  # as after a restart
         assert s.fork().window().window.budget.window == 8_192
@@ -109,7 +109,7 @@ def test_the_limit_is_that_of_the_model_that_was_asked() -> None:
         s = hf.session(model="local")
         s.user("hi")
         s.window(model="other").request("anthropic")
-        s.refused("This model's maximum context length is 8192 tokens.")
+        s.learn_refusal("This model's maximum context length is 8192 tokens.")
         assert s.window(model="other").window.budget.window == 8_192
         assert s.window(model="local").window.budget.window == 200_000
 
@@ -126,7 +126,7 @@ def test_after_every_overflow_less_is_sent_until_nothing_is_left(message: str, s
             s.append(Message("assistant", (Text("fine"),)))
         s.user("and now?")
         sizes: list[int] = []
-        while not sizes or s.refused(message):
+        while not sizes or s.learn_refusal(message):
             made = s.window()
             if sends:
                 made.request("anthropic")
@@ -140,26 +140,26 @@ def test_what_cannot_be_made_shorter_is_said_not_to_fit() -> None:
         s = hf.session(model="local")
         s.user("word " * 4_000)
         s.window().request("anthropic")
-        s.refused("prompt is too long")
+        s.learn_refusal("prompt is too long")
         with pytest.raises(OverBudget, match="what was just asked"):
             s.window()
-        assert not s.refused("prompt is too long")  # nothing was sent since
+        assert not s.learn_refusal("prompt is too long")  # nothing was sent since
 
 
 def test_refusing_without_sending_ends() -> None:
     with opened(200_000) as hf:
         s = hf.session(model="local")
         s.user("hi")
-        assert s.refused("prompt is too long")
-        assert not s.refused("prompt is too long")
+        assert s.learn_refusal("prompt is too long")
+        assert not s.learn_refusal("prompt is too long")
 
 
-def pictured(s: BlockingSession) -> None:
+def pictured(s: Session) -> None:
     s.append(Message("user", (Text("look"), Media("image/png", PNG))))
     stuck(s)
 
 
-def actions(s: BlockingSession) -> list[str]:
+def actions(s: Session) -> list[str]:
     return [entry.body.action for entry in s.entries() if isinstance(entry.body, Repair)]
 
 
@@ -168,7 +168,7 @@ def test_a_remedy_that_did_not_help_is_followed_by_the_next(sends: bool) -> None
     with opened(200_000) as hf:
         s = hf.session(model="claude-sonnet-4-6")
         pictured(s)
-        while s.refused("Invalid `signature` in `thinking` block"):
+        while s.learn_refusal("Invalid `signature` in `thinking` block"):
             if sends:
                 s.window().request("anthropic")
         assert actions(s) == ["unseal", "without pictures", "calls as text"]
@@ -179,7 +179,7 @@ def test_a_remedy_that_would_change_nothing_is_left_out() -> None:
         s = hf.session(model="claude-sonnet-4-6")
         stuck(s)
         s.window().request("anthropic")
-        while s.refused("Invalid `signature` in `thinking` block"):
+        while s.learn_refusal("Invalid `signature` in `thinking` block"):
             s.window().request("anthropic")
         assert actions(s) == ["unseal", "calls as text"]
 
@@ -188,10 +188,10 @@ def test_after_a_reply_remedies_begin_anew() -> None:
     with opened(200_000) as hf:
         s = hf.session(model="claude-sonnet-4-6")
         stuck(s)
-        assert s.refused("Invalid `signature` in `thinking` block")
+        assert s.learn_refusal("Invalid `signature` in `thinking` block")
         s.window()
         s.append(Message("assistant", (Text("Here."),)), provider="anthropic")
         stuck(s)
         s.window()
-        assert s.refused("Invalid `signature` in `thinking` block")
+        assert s.learn_refusal("Invalid `signature` in `thinking` block")
         assert actions(s) == ["unseal", "unseal"]

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import Holdfast, open, open_async
 from holdfast.core.calls.price import dollars
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.client import drive
 
 
@@ -25,16 +25,14 @@ def completion(id: str, text: str, read: int = 10) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def turn(
-    session: BlockingSession, words: str, reply: dict[str, Any], system: str = "be brief"
-) -> str:
+def turn(session: Session, words: str, reply: dict[str, Any], system: str = "be brief") -> str:
     """One turn; the id of the reply's entry."""
     session.user(words)
     session.window(system=system).request("openai-chat", max_tokens=100)
     return session.reply(reply, format="openai-chat").id
 
 
-def calls_of(hf: Holdfast, session: BlockingSession) -> list[Any]:
+def calls_of(hf: Holdfast, session: Session) -> list[Any]:
     return list(drive(hf.engine.store.calls.calls(session.id)))
 
 

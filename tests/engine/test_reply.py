@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from tests.engine.test_window import REPLIES
 from tests.properties.histories import opened
 
@@ -20,7 +20,7 @@ def test_a_reply_is_read_in_its_own_format_whatever_was_sent(sent: str, came: st
         s.window().request(sent)
         assert s.reply(REPLIES[came]).body.text == "Done."  # type: ignore[union-attr]
         if sent != came:
-            with pytest.raises(Misuse, match="reply of"):
+            with pytest.raises(InvalidRequest, match="reply of"):
                 s.reply(REPLIES[came], format=sent)
 
 
@@ -44,7 +44,7 @@ def test_what_is_no_reply_is_refused_and_nothing_is_kept(response: Any) -> None:
         s = hf.session(model="m")
         s.user("hi")
         s.window().request("anthropic")
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             s.reply(response)
         assert len(list(s.entries())) == 1
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
-from holdfast.errors import Misuse, OverBudget
+from holdfast.engine.client import Holdfast, Session
+from holdfast.errors import InvalidRequest, OverBudget
 from holdfast.model.message import assistant
 
 GPT_4 = "gpt-4"  # holds 8,192 tokens and answers with as many
@@ -22,7 +22,7 @@ def hf() -> Iterator[Holdfast]:
         yield hf
 
 
-def long(hf: Holdfast, model: str = GPT_4, policy: str = "holdfast") -> BlockingSession:
+def long(hf: Holdfast, model: str = GPT_4, policy: str = "holdfast") -> Session:
     """A session that fills the window of the model."""
     s = hf.session(model=model, policy=policy)
     for n in range(20):
@@ -75,7 +75,7 @@ def test_what_was_kept_free_is_kept_when_a_call_is_rebuilt(hf: Holdfast) -> None
 def test_what_is_no_length_is_refused(hf: Holdfast, wrong: Any) -> None:
     s = hf.session(model="claude-sonnet-4-6")
     s.user("hello")
-    with pytest.raises((Misuse, OverBudget), match="max_tokens"):
+    with pytest.raises((InvalidRequest, OverBudget), match="max_tokens"):
         s.window(max_tokens=wrong)
 
 
@@ -107,7 +107,7 @@ def test_a_length_in_the_words_of_a_provider_is_held_against_the_window_too(
     )
     with pytest.raises(OverBudget, match="10,000,000"):
         window.request(format, **{name: large})
-    with pytest.raises(Misuse, match="how long may the reply be"):
+    with pytest.raises(InvalidRequest, match="how long may the reply be"):
         window.request(format, max_tokens=200, **told)
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_length_is_refused_in_a_request_too(hf: Holdfast, name: str, 
     s = hf.session(model=GPT_4)
     s.user("hello")
     for format in FORMATS:
-        with pytest.raises(Misuse, match=name):
+        with pytest.raises(InvalidRequest, match=name):
             s.window().request(format, **{name: wrong})
 
 

@@ -69,7 +69,7 @@ def test_a_turn_with_a_tool_goes_through_the_sdk(format: str, tmp_path: Path) ->
         s = hf.session(model=model)
         s.user("What is in a.py?")
         s.reply(call(**s.window(system="Be brief.", tools=TOOLS).request(format)), format=format)
-        asked = [p for e in s.seen() for p in e.body.parts if isinstance(p, ToolCall)]  # type: ignore[union-attr]
+        asked = [p for e in s.visible() for p in e.body.parts if isinstance(p, ToolCall)]  # type: ignore[union-attr]
         assert [(one.name, one.input.replace(" ", "")) for one in asked] == [
             ("read", '{"path":"a.py"}')
         ]

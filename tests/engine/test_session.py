@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
-from holdfast.errors import Conflict, Misuse, SessionForked, Unavailable, Unknown
+from holdfast.engine.client import Holdfast, Session
+from holdfast.errors import Conflict, InvalidRequest, NotFound, SessionForked, Unavailable
 from holdfast.model.log import (
     Checkpoint,
     Clear,
@@ -40,7 +40,7 @@ def texts(entries: object) -> list[str]:
     ]
 
 
-def talk(hf: Holdfast, many: int = 4) -> BlockingSession:
+def talk(hf: Holdfast, many: int = 4) -> Session:
     s = hf.session()
     for i in range(1, many + 1):
         s.user(f"m{i}")
@@ -57,7 +57,7 @@ def test_a_resumed_session_goes_on_where_it_was(hf: Holdfast) -> None:
 @pytest.mark.parametrize("told", ["model", "title", "policy", "directory"])
 def test_a_resumed_session_is_not_quietly_another(hf: Holdfast, told: str) -> None:
     s = talk(hf)
-    with pytest.raises(Misuse, match="rename"):
+    with pytest.raises(InvalidRequest, match="rename"):
         hf.session(s.id, **cast(Any, {told: "b"}))
 
 
@@ -65,7 +65,7 @@ def test_an_unambiguous_beginning_of_an_id_is_enough_where_it_is_asked_for(hf: H
     s = hf.session()
     assert hf.resolve(s.id[:24], prefix=True).id == s.id
     assert hf.resolve(s.id[:24].lower(), prefix=True).id == s.id
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         hf.resolve(s.id[:3], prefix=True)
 
 
@@ -82,7 +82,7 @@ def test_an_id_is_exact_where_no_beginning_is_asked_for(hf: Holdfast) -> None:
             lambda id=id: hf.search("secret", session=id),
             lambda id=id: hf.costs("day", session=id),
         ):
-            with pytest.raises(Unknown) as told:
+            with pytest.raises(NotFound) as told:
                 attempt()
             assert s.id not in str(told.value)
             assert told.value.nearest == ()
@@ -92,11 +92,11 @@ def test_a_summary_takes_the_place_of_what_it_covers(hf: Holdfast) -> None:
     s = talk(hf, 5)
     s.append(Summary(covers=(Span(1, 3),), kept=(2,), text="sum"))
     s.user("m7")
-    assert texts(s.seen()) == ["m2", "sum", "m4", "m5", "m7"]
+    assert texts(s.visible()) == ["m2", "sum", "m4", "m5", "m7"]
     s.append(Undo(marker=6))
-    assert texts(s.seen()) == ["m1", "m2", "m3", "m4", "m5", "m7"]
+    assert texts(s.visible()) == ["m1", "m2", "m3", "m4", "m5", "m7"]
     s.append(Redo(marker=6))
-    assert texts(s.seen()) == ["m2", "sum", "m4", "m5", "m7"]
+    assert texts(s.visible()) == ["m2", "sum", "m4", "m5", "m7"]
     assert len(texts(s.entries())) == 9
 
 
@@ -104,25 +104,25 @@ def test_a_view_can_be_had_as_it_was(hf: Holdfast) -> None:
     s = talk(hf, 3)
     s.append(Summary(covers=(Span(1, 2),), text="sum"))
     s.user("m5")
-    assert texts(s.seen()) == ["sum", "m3", "m5"]
-    assert texts(s.seen(at="3")) == ["m1", "m2", "m3"]
-    assert texts(s.seen(at="4")) == ["sum", "m3"]
+    assert texts(s.visible()) == ["sum", "m3", "m5"]
+    assert texts(s.visible(at="3")) == ["m1", "m2", "m3"]
+    assert texts(s.visible(at="4")) == ["sum", "m3"]
 
 
 def test_a_pinned_entry_is_seen_even_where_it_is_covered(hf: Holdfast) -> None:
     s = talk(hf, 4)
     s.append(Pin(seq=2))
     s.append(Summary(covers=(Span(1, 4),), text="sum"))
-    assert texts(s.seen()) == ["m2", "sum"]
+    assert texts(s.visible()) == ["m2", "sum"]
 
 
 def test_a_rewind_leaves_a_branch_and_can_go_back_to_it(hf: Holdfast) -> None:
     s = talk(hf, 3)
     s.rewind("1")
     s.user("other")
-    assert texts(s.seen()) == ["m1", "other"]
+    assert texts(s.visible()) == ["m1", "other"]
     s.rewind("3")
-    assert texts(s.seen()) == ["m1", "m2", "m3"]
+    assert texts(s.visible()) == ["m1", "m2", "m3"]
 
 
 def test_a_fork_shares_the_past_and_nothing_else(hf: Holdfast) -> None:
@@ -130,8 +130,8 @@ def test_a_fork_shares_the_past_and_nothing_else(hf: Holdfast) -> None:
     other = s.fork(at="2")
     other.user("fork")
     s.user("m4")
-    assert texts(other.seen()) == ["m1", "m2", "fork"]
-    assert texts(s.seen()) == ["m1", "m2", "m3", "m4"]
+    assert texts(other.visible()) == ["m1", "m2", "fork"]
+    assert texts(s.visible()) == ["m1", "m2", "m3", "m4"]
     assert other.info.parent == s.id
 
 
@@ -142,8 +142,8 @@ def test_the_second_writer_is_told_and_goes_on_in_a_fork(hf: Holdfast) -> None:
     with pytest.warns(SessionForked, match=first.id):
         second.user("from the second")
     second.user("goes on")
-    assert texts(first.seen()) == ["m1", "m2", "from the first"]
-    assert texts(second.seen()) == ["m1", "m2", "from the second", "goes on"]
+    assert texts(first.visible()) == ["m1", "m2", "from the first"]
+    assert texts(second.visible()) == ["m1", "m2", "from the second", "goes on"]
     assert second.info.parent == first.id
 
 
@@ -151,7 +151,7 @@ def test_a_writer_who_has_looked_again_may_go_on(hf: Holdfast) -> None:
     first = talk(hf, 1)
     second = hf.session(first.id)
     first.user("m2")
-    assert texts(second.seen()) == ["m1", "m2"]
+    assert texts(second.visible()) == ["m1", "m2"]
     second.user("m3")
     assert second.id == first.id
 
@@ -163,7 +163,7 @@ def test_a_conflict_can_be_raised_instead(hf: Holdfast) -> None:
     with pytest.raises(Conflict) as told:
         second.user("m2 too")
     assert (told.value.expected, told.value.found) == (1, 2)
-    with pytest.raises(Misuse, match="on_conflict"):
+    with pytest.raises(InvalidRequest, match="on_conflict"):
         hf.session(on_conflict="ignore")  # type: ignore[arg-type]
 
 
@@ -181,7 +181,7 @@ def test_a_marker_does_not_push_the_writer_aside(hf: Holdfast) -> None:
     background.append(Summary(covers=(Span(1, 2),), text="sum"), epoch=0)
     writer.user("m5")
     assert writer.id == background.id
-    assert texts(writer.seen()) == ["sum", "m3", "m5"]
+    assert texts(writer.visible()) == ["sum", "m3", "m5"]
 
 
 def test_a_marker_that_names_what_is_not_there_is_refused(hf: Holdfast) -> None:
@@ -208,9 +208,9 @@ def test_a_marker_that_names_what_is_not_there_is_refused(hf: Holdfast) -> None:
         Undo(marker=-1),
         Redo(marker=7),
     ):
-        with pytest.raises(Misuse, match=type(marker).__name__):
+        with pytest.raises(InvalidRequest, match=type(marker).__name__):
             s.append(marker)
-    with pytest.raises(Unknown, match="holdfast show"):
+    with pytest.raises(NotFound, match="holdfast show"):
         s.rewind("99")
     assert len(list(s.entries())) == 2
 
@@ -233,7 +233,7 @@ def test_a_key_makes_an_append_happen_once(hf: Holdfast) -> None:
     s = hf.session()
     one = s.user("hello", key="once")
     assert s.user("hello", key="once").id == one.id
-    with pytest.raises(Misuse, match="something else"):
+    with pytest.raises(InvalidRequest, match="something else"):
         s.user("other", key="once")
     assert texts(s.entries()) == ["hello"]
 
@@ -243,7 +243,7 @@ def test_after_an_error_that_was_none_the_writer_does_not_fork_from_itself(
 ) -> None:
     s = talk(hf, 1)
     log = hf.engine.store.log
-    append, at_once = log.append, log.at_once
+    append, at_once = log.append, log.append_inline
 
     async def appended_but_failed(*values: object, **named: object) -> tuple[Entry, ...]:
         await append(*values, **named)  # type: ignore[arg-type]
@@ -322,7 +322,7 @@ def test_search_finds_what_was_said(hf: Holdfast) -> None:
     hits = hf.search("login handler")
     assert [(hit.session, hit.seq, hit.kind) for hit in hits] == [(s.id, 1, "text")]
     assert {hit.seq for hit in hf.search("login")} == {1, 2}
-    with pytest.raises(Misuse):
+    with pytest.raises(InvalidRequest):
         hf.search("  ")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import holdfast
 from holdfast.core.compaction.notes import TEMPLATE
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.model.log import Notes, Summary
 from holdfast.model.message import assistant
 from tests.core.test_notes import CLAUDE
@@ -21,7 +21,7 @@ def notes(**bodies: str) -> str:
     )
 
 
-def talk(s: BlockingSession, turns: int) -> None:
+def talk(s: Session, turns: int) -> None:
     for n in range(turns):
         s.user(f"count the things of kind {n} " + "please " * 60)
         s.append(assistant(f"there are {n} things " + "of that kind " * 60))
@@ -43,7 +43,7 @@ def test_notes_that_came_back_too_long_are_kept_and_whoever_writes_them_next_is_
             s.user(f"go on {n}")
             s.window()
             s.append(assistant("fine"))
-            assert hf.settle(10)
+            assert hf.wait_for_background(10)
         assert len(asked) >= 2
         assert "too long" not in asked[0].prompt
         later = asked[1].prompt

@@ -7,7 +7,7 @@ import pytest
 import holdfast
 from holdfast.engine.plugins import open_store
 from holdfast.engine.settings import settings
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 
 
 def test_an_argument_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_an_argument_wins_over_the_environment_and_that_over_the_file(tmp_path: 
 def test_a_settings_file_that_is_wrong_is_refused(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "holdfast").mkdir()
     (tmp_path / "holdfast" / "settings.toml").write_text(text)
-    with pytest.raises(Misuse, match=says):
+    with pytest.raises(InvalidRequest, match=says):
         settings(environ={"XDG_CONFIG_HOME": str(tmp_path)})
 
 
@@ -41,9 +41,9 @@ def test_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "relative.db",
         "absolute.db",
     }
-    with pytest.raises(Unknown, match="sqlite"):
+    with pytest.raises(NotFound, match="sqlite"):
         open_store("sqlit:///x.db")
-    with pytest.raises(Misuse, match="names no file"):
+    with pytest.raises(InvalidRequest, match="names no file"):
         open_store("sqlite://")
 
 

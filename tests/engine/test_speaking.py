@@ -13,7 +13,7 @@ from holdfast.engine.bridge import drive
 from holdfast.engine.calls.send import speak
 from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
-from holdfast.errors import Denied, Throttled, Unreachable
+from holdfast.errors import AuthError, Throttled, Unreachable
 from holdfast.model.message import Message, ToolCall
 from holdfast.model.reply import Delta, Usage
 from holdfast.testing import StrictServer
@@ -114,7 +114,7 @@ def test_a_wrong_key_is_said_and_not_tried_again(hf: Holdfast) -> None:
     with StrictServer(lambda asked: answer(status=401, error="invalid x-api-key")) as server:
         s = session(hf, "anthropic")
         drive(s.user("hello"))
-        with pytest.raises(Denied, match="check the key"):
+        with pytest.raises(AuthError, match="check the key"):
             spoken(s, server, "anthropic")
         assert len(server.asked) == 1
 

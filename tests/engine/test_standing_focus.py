@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.files import config_home
 from holdfast.model.message import assistant
 
@@ -18,7 +18,7 @@ def hf() -> Iterator[Holdfast]:
         yield hf
 
 
-def full(hf: Holdfast, asked: list[str], **more: Any) -> BlockingSession:
+def full(hf: Holdfast, asked: list[str], **more: Any) -> Session:
     """A session with more in it than its model holds."""
 
     def summariser(question: Any) -> str:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 import holdfast
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse, Unreachable
+from holdfast.errors import InvalidRequest, Unreachable
 from holdfast.model.message import Message, Text
 from holdfast.model.reply import Call, Delta, Usage
 from holdfast.testing import StrictServer
@@ -85,7 +85,7 @@ def test_a_stream_is_heard_and_kept(way: str, tmp_path: Path) -> None:
         s = hf.session(model=MODELS[format])
         s.user("What is in a.py?")
         request = s.window(system="Be brief.", tools=TOOLS).request(format)
-        entry = s.reply(send(using, request), hear=heard.append)
+        entry = s.reply(send(using, request), on_delta=heard.append)
         assert isinstance(entry.body, Message)
         (call,) = entry.body.calls
         assert (call.name, call.fields) == ("read", {"path": "a.py"})
@@ -144,7 +144,7 @@ def test_the_same_awaited(way: str, tmp_path: Path) -> None:
             async with client(format, server, awaited=True) as using:
                 stream = send(using, window.request(format))
                 stream = await stream if hasattr(stream, "__await__") else stream
-                entry = await s.reply(stream, hear=heard.append)
+                entry = await s.reply(stream, on_delta=heard.append)
             return entry, s.cost, heard
 
     with StrictServer(script) as server:
@@ -197,7 +197,7 @@ def test_who_listens_may_stop_it(tmp_path: Path) -> None:
         request = s.window().request("anthropic")
         stream = using.messages.create(**request, stream=True)
         with pytest.raises(Enough):
-            s.reply(stream, hear=hear)
+            s.reply(stream, on_delta=hear)
         last = list(s.entries())[-1]
         assert last.completed is None
         assert last.body.text == "one two "  # type: ignore[union-attr]
@@ -221,7 +221,7 @@ def test_what_the_sdk_parses_of_a_stream_is_not_kept(tmp_path: Path) -> None:
             stream = using.responses.stream(**request, text_format=Sum)
             s.reply(stream)
         assert server.refused == []
-        parts = [part for e in s.seen() if isinstance(e.body, Message) for part in e.body.parts]
+        parts = [part for e in s.visible() if isinstance(e.body, Message) for part in e.body.parts]
         seals = [part.seal.data for part in parts if isinstance(part, Text) and part.seal]
         assert len(seals) == 2
         assert b"parsed" not in b"".join(seals)
@@ -240,9 +240,9 @@ def test_a_stream_that_says_nothing_appends_nothing(stream: Any, tmp_path: Path)
 def test_a_stream_that_is_no_provider_s_is_refused(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model="claude-opus-4-6")
-        with pytest.raises(Misuse, match="of no wire format known here"):
+        with pytest.raises(InvalidRequest, match="of no wire format known here"):
             s.reply([{"what": "ever"}])
-        with pytest.raises(Misuse, match="a stream of anthropic, not of gemini"):
+        with pytest.raises(InvalidRequest, match="a stream of anthropic, not of gemini"):
             s.reply([{"type": "ping"}], format="gemini")
         assert list(s.entries()) == []
 
@@ -253,7 +253,7 @@ def test_an_awaited_stream_is_refused_at_the_blocking_door(tmp_path: Path) -> No
 
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model="claude-opus-4-6")
-        with pytest.raises(Misuse, match=r"holdfast\.open_async"):
+        with pytest.raises(InvalidRequest, match=r"holdfast\.open_async"):
             s.reply(stream())
         assert list(s.entries()) == []
 
@@ -272,6 +272,6 @@ def test_whoever_looks_on_sees_none_of_our_keys(
         s = hf.session(model=MODELS["anthropic"])
         s.user("what is the key?")
         request = s.window().request("anthropic")
-        entry = s.reply(using.messages.create(**request, stream=True), hear=heard.append)
+        entry = s.reply(using.messages.create(**request, stream=True), on_delta=heard.append)
     assert "".join(delta.text for delta in heard) == "it is [redacted], and sk"
     assert entry.body.text == "it is [redacted], and sk"  # type: ignore[union-attr]

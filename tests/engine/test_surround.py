@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from holdfast.core.tokens.estimate import estimate
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Context, Summary
 from holdfast.model.message import Message, Text, assistant
 from holdfast.model.span import Span
@@ -22,7 +22,7 @@ def hf() -> Iterator[Holdfast]:
 
 
 @pytest.fixture
-def s(hf: Holdfast) -> BlockingSession:
+def s(hf: Holdfast) -> Session:
     made = hf.session(model="m")
     made.user("one")
     return made
@@ -53,17 +53,17 @@ def instructed(text: str) -> str:
     return f"<INSTRUCTIONS>\n{text}\n</INSTRUCTIONS>"
 
 
-def answered(s: BlockingSession) -> None:
+def answered(s: Session) -> None:
     s.append(Message("assistant", (Text("done"),)))
     s.user("go on")
 
 
-def compacted(s: BlockingSession) -> None:
+def compacted(s: Session) -> None:
     s.append(Summary(covers=(Span(1, s.refresh().head),), text="so far"))
     s.user("after")
 
 
-def test_instructions_that_come_back_after_none_are_told(s: BlockingSession) -> None:
+def test_instructions_that_come_back_after_none_are_told(s: Session) -> None:
     s.window(instructions="Use A.")
     assert "no longer applies" in texts(s.window())[-1]
     made = s.window(instructions="Use B.")
@@ -72,7 +72,7 @@ def test_instructions_that_come_back_after_none_are_told(s: BlockingSession) -> 
     assert texts(s.window(instructions="Use B."), "instructions") == [instructed("Use B.")]
 
 
-def test_no_sections_at_all_are_no_news(s: BlockingSession) -> None:
+def test_no_sections_at_all_are_no_news(s: Session) -> None:
     s.window()
     assert not any(isinstance(entry.body, Context) for entry in s.entries())
     s.window(instructions="Use A.")
@@ -82,13 +82,13 @@ def test_no_sections_at_all_are_no_news(s: BlockingSession) -> None:
     assert not any("Use A." in text for text in texts(s.window()))
 
 
-def test_sections_given_before_the_first_answer_stand_at_their_place(s: BlockingSession) -> None:
+def test_sections_given_before_the_first_answer_stand_at_their_place(s: Session) -> None:
     s.window()
     made = s.window(instructions="Use A.")
     assert texts(made, "instructions") == [instructed("Use A.")]
 
 
-def test_sections_given_first_in_mid_session_are_told_at_the_tail(s: BlockingSession) -> None:
+def test_sections_given_first_in_mid_session_are_told_at_the_tail(s: Session) -> None:
     before = s.window()
     answered(s)
     told: dict[str, Any] = {"instructions": "Use A.", "context": {"cwd": "/a"}}
@@ -104,7 +104,7 @@ def test_sections_given_first_in_mid_session_are_told_at_the_tail(s: BlockingSes
     assert sum("Use A." in text for text in texts(again)) == 1
 
 
-def test_sections_given_first_after_a_compaction_are_told_at_the_tail(s: BlockingSession) -> None:
+def test_sections_given_first_after_a_compaction_are_told_at_the_tail(s: Session) -> None:
     compacted(s)
     before = s.window()
     made = s.window(instructions="Use A.")
@@ -112,13 +112,13 @@ def test_sections_given_first_after_a_compaction_are_told_at_the_tail(s: Blockin
     assert "Use A." in texts(made)[-1]
 
 
-def test_a_conversation_taken_back_to_its_first_request_begins_anew(s: BlockingSession) -> None:
+def test_a_conversation_taken_back_to_its_first_request_begins_anew(s: Session) -> None:
     answered(s)
     s.rewind("1")
     assert texts(s.window(instructions="Use A."), "instructions") == [instructed("Use A.")]
 
 
-def test_values_that_no_longer_apply_are_named(s: BlockingSession) -> None:
+def test_values_that_no_longer_apply_are_named(s: Session) -> None:
     s.window(context={"cwd": "/a", "branch": "main", "shell": "sh"})
     last = s.window(context={"cwd": "/a"}).blocks[-1]
     (told,) = [part.text for part in last.parts if isinstance(part, Text)]
@@ -126,14 +126,14 @@ def test_values_that_no_longer_apply_are_named(s: BlockingSession) -> None:
     assert "<environment_context>" not in told
 
 
-def test_values_in_another_order_are_no_news(s: BlockingSession) -> None:
+def test_values_in_another_order_are_no_news(s: Session) -> None:
     first = s.window(context={"cwd": "/a", "branch": "main"})
     assert texts(s.window(context={"branch": "main", "cwd": "/a"})) == texts(first)
 
 
 @pytest.mark.parametrize("context", [{"open file": "a.py"}, {"x>": "1"}])
 def test_values_whose_keys_are_no_tags_are_told_as_text(
-    s: BlockingSession, context: dict[str, str]
+    s: Session, context: dict[str, str]
 ) -> None:
     s.window(context={"cwd": "/a"})
     ((key, value),) = context.items()
@@ -142,7 +142,7 @@ def test_values_whose_keys_are_no_tags_are_told_as_text(
     assert f"<{key}>" not in told
 
 
-def test_free_text_of_a_source_for_the_context_is_told_whole(s: BlockingSession) -> None:
+def test_free_text_of_a_source_for_the_context_is_told_whole(s: Session) -> None:
     s.window(sources=[Saying("context", "two files are open")])
     assert "three files" in texts(s.window(sources=[Saying("context", "three files are open")]))[-1]
 
@@ -190,12 +190,14 @@ def test_a_preview_shows_what_the_window_will(window: int, begun: bool) -> None:
 
 
 @pytest.mark.parametrize("section", ["system", "pins", "summary", "history", "repo-map", ""])
-def test_a_source_for_what_no_source_may_fill_is_refused(s: BlockingSession, section: str) -> None:
-    with pytest.raises(Misuse, match=r"'outline'.*instructions, memory, repo_map.*reminder"):
+def test_a_source_for_what_no_source_may_fill_is_refused(s: Session, section: str) -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"'outline'.*instructions, memory, repo_map.*reminder"
+    ):
         s.window(sources=[Saying(section, "x")])
 
 
-def test_what_a_source_says_joins_what_the_caller_gave(s: BlockingSession) -> None:
+def test_what_a_source_says_joins_what_the_caller_gave(s: Session) -> None:
     names = ("instructions", "memory", "chat_files", "reminder")
     made = s.window(
         sources=[Saying(name, f"more {name}") for name in names],
@@ -206,7 +208,7 @@ def test_what_a_source_says_joins_what_the_caller_gave(s: BlockingSession) -> No
         assert f"given {name}\n\nmore {name}" in text
 
 
-def test_text_beyond_the_allowance_is_cut_at_a_line_and_says_so(s: BlockingSession) -> None:
+def test_text_beyond_the_allowance_is_cut_at_a_line_and_says_so(s: Session) -> None:
     lines = [f"def function_{number}(): ..." for number in range(20_000)]
     made = s.window(sources=[Saying("repo_map", "\n".join(lines))])
     (shown,) = texts(made, "repo_map")
@@ -216,15 +218,15 @@ def test_text_beyond_the_allowance_is_cut_at_a_line_and_says_so(s: BlockingSessi
     assert made.window.budget.repo_map * 0.95 < estimate(shown) <= made.window.budget.repo_map + 12
 
 
-def test_one_line_beyond_the_allowance_leaves_only_the_note(s: BlockingSession) -> None:
+def test_one_line_beyond_the_allowance_leaves_only_the_note(s: Session) -> None:
     (shown,) = texts(s.window(sources=[Saying("repo_map", "word " * 100_000)]), "repo_map")
     assert "more tokens of repo_map left out]" in shown
     assert "word" not in shown
 
 
 @pytest.mark.parametrize("said", [ValueError("no such tree"), None, 7, b"bytes"])
-def test_a_source_that_fails_is_named(s: BlockingSession, said: Any) -> None:
-    with pytest.raises(Misuse, match="outline") as caught:
+def test_a_source_that_fails_is_named(s: Session, said: Any) -> None:
+    with pytest.raises(InvalidRequest, match="outline") as caught:
         s.window(sources=[Saying("repo_map", said)])
     assert caught.value.__cause__ is (said if isinstance(said, Exception) else None)
 

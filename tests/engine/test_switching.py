@@ -7,7 +7,7 @@ import pytest
 
 import holdfast
 from holdfast.agent.model_choice import led
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import AssumedModel, OverBudget
 from holdfast.model.log import Switch
@@ -19,7 +19,7 @@ from tests.properties.histories import FORMATS, opened
 TAG = "<model_switch>"
 
 
-def begun(s: BlockingSession) -> BlockingSession:
+def begun(s: Session) -> Session:
     s.user("one")
     s.window(model="first").request("anthropic")
     s.reply(REPLY)
@@ -27,7 +27,7 @@ def begun(s: BlockingSession) -> BlockingSession:
     return s
 
 
-def switches(s: BlockingSession) -> list[str]:
+def switches(s: Session) -> list[str]:
     return [entry.body.model for entry in s.entries() if isinstance(entry.body, Switch)]
 
 

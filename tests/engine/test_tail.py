@@ -8,7 +8,7 @@ import pytest
 import holdfast
 from holdfast import assistant, user
 from holdfast.engine import loading as module
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.client import Holdfast, drive
 from holdfast.model.log import Entry, Summary
 from holdfast.model.span import Span
@@ -20,7 +20,7 @@ def hf(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-def long(hf: Holdfast) -> BlockingSession:
+def long(hf: Holdfast) -> Session:
     """Two summaries, a kept entry, a rewind, and markers in between."""
     s = hf.session(model="claude-sonnet-4-5")
     for n in range(6):
@@ -37,7 +37,7 @@ def long(hf: Holdfast) -> BlockingSession:
     return s
 
 
-def read(s: BlockingSession, many: int, *, whole: bool = False) -> tuple[list[Entry], int]:
+def read(s: Session, many: int, *, whole: bool = False) -> tuple[list[Entry], int]:
     log, view = s.store.log, s.view()
 
     async def run() -> tuple[list[Entry], int]:
@@ -54,7 +54,7 @@ def test_the_tail_is_the_last_of_what_is_seen(
 ) -> None:
     monkeypatch.setattr(module, "STEP", step)
     s = long(hf)
-    seen = list(s.seen())
+    seen = list(s.visible())
     assert drive(module.size(s.store.log, s.view())) == len(seen)
     assert [entry.body for entry in seen if isinstance(entry.body, Summary)]
     for many in range(1, len(seen) + 3):

@@ -17,9 +17,9 @@ from holdfast.core.extract import INDEX
 from holdfast.core.log.boundary import unread_from
 from holdfast.core.tokens.count import weigh
 from holdfast.core.window.truncate import all_shown, cap
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.errors import Misuse, OverBudget
+from holdfast.errors import InvalidRequest, OverBudget
 from holdfast.model.log import Clear, Entry, Notes, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult, opaque
 from holdfast.model.policy import Summarise, Tail, Thinking
@@ -41,9 +41,7 @@ def content(name: str, lines: int) -> str:
     return "\n".join(f"{name}.{n}: def f_{n}(value): return value + {n % 13}" for n in range(lines))
 
 
-def work(
-    s: BlockingSession, name: str, lines: list[int], created: int | None = None
-) -> list[Entry]:
+def work(s: Session, name: str, lines: list[int], created: int | None = None) -> list[Entry]:
     """A reply that reads some files, and their contents, each in a message of its own."""
     ids = [f"{name}.{n}" for n in range(len(lines))]
     calls = (ToolCall(id, "read_file", READING) for id in ids)
@@ -62,7 +60,7 @@ def hidden(made: PreparedWindow, fresh: list[Entry], name: str) -> list[str]:
     return [part.call for part in parts if shown.get(part.call) != part.output]
 
 
-def loop(s: BlockingSession, name: str, turns: int, lines: int) -> tuple[int, int]:
+def loop(s: Session, name: str, turns: int, lines: int) -> tuple[int, int]:
     """Three rounds of two reads a turn; how many windows were made, how many hid what is new."""
     random, made, hiding = Random(1), 0, 0
     for turn in range(turns):
@@ -157,7 +155,7 @@ def test_a_compaction_by_hand_in_the_middle_of_a_turn_leaves_what_is_new(name: s
         for wish in ({}, {"upto": s.info.head}, {"since": 2}):
             try:
                 s.apply(s.plan(**wish))  # type: ignore[arg-type]
-            except Misuse:  # there is nothing to compact there
+            except InvalidRequest:  # there is nothing to compact there
                 continue
             assert hidden(s.window(), fresh, name) == []
             s.undo()
@@ -247,7 +245,7 @@ def test_what_no_reply_has_come_to_begins_with_its_calls() -> None:
     assert unread_from([ask, called, ask, say, came]) == 1, "a result that came late"
 
 
-def finished(s: BlockingSession, turns: int = 6) -> None:
+def finished(s: Session, turns: int = 6) -> None:
     for turn in range(turns):
         s.user(f"Please do the work number {turn}.")
         work(s, f"c{turn}", [80])

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from holdfast.agent.keep_warm import Idle
-from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock
+from holdfast.engine.client import Holdfast, Session, ThreadLock
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import Ulids
 from holdfast.engine.plugins import open_store, provider
@@ -31,7 +31,7 @@ class Told:
 
     def __init__(self, server: StrictServer, hf: Holdfast, clock: Clock, model: str) -> None:
         self.server, self.hf, self.clock = server, hf, clock
-        self.session: BlockingSession = hf.session(model=model)
+        self.session: Session = hf.session(model=model)
         self.provider: Provider = self.open()
         self.ask("hello")
 
@@ -41,7 +41,7 @@ class Told:
 
     def ask(self, text: str) -> None:
         self.session.user(text)
-        self.session.speak(self.provider, system="Be careful.")
+        self.session.send(self.provider, system="Be careful.")
 
     def warmed(self) -> int:
         """How often the cache was kept warm."""
@@ -101,7 +101,7 @@ def test_a_cache_that_ran_out_is_left_alone(tmp_path: Path) -> None:
 def test_it_never_reaches_a_cap(tmp_path: Path) -> None:
     with telling(tmp_path) as told:
         told.clock.at += 271 * SECOND
-        told.session.capped(session=told.session.cost + 0.001)
+        told.session.set_caps(session=told.session.cost + 0.001)
         assert told.session.keep_warm(told.provider) is None
         assert told.warmed() == 0
 

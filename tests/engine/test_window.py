@@ -10,7 +10,7 @@ from msgspec.structs import replace
 import holdfast
 from holdfast.engine.client import Holdfast, drive
 from holdfast.engine.inspect.explain import compare, rebuild
-from holdfast.errors import AssumedModel, Misuse, OverBudget, Refused, Unknown
+from holdfast.errors import AssumedModel, InvalidRequest, NotFound, OverBudget, Refused
 from holdfast.model.log import Context, Pin, Summary
 from holdfast.model.message import Message, Reasoning, Text, ToolCall, ToolResult
 from holdfast.model.span import Span
@@ -340,17 +340,17 @@ def test_what_cannot_fit_is_told_with_numbers_and_what_to_do() -> None:
 
 def test_bad_input_is_answered_clearly(hf: Holdfast) -> None:
     s = hf.session()
-    with pytest.raises(Misuse, match="no model"):
+    with pytest.raises(InvalidRequest, match="no model"):
         s.window()
     s = hf.session(model="m")
     s.user("hi")
-    with pytest.raises(Unknown, match="openai-chat"):
+    with pytest.raises(NotFound, match="openai-chat"):
         s.window().request("openai-chats")
-    with pytest.raises(Misuse, match="reply"):
+    with pytest.raises(InvalidRequest, match="reply"):
         s.reply(object())
-    with pytest.raises(Misuse, match="wire format"):
+    with pytest.raises(InvalidRequest, match="wire format"):
         s.reply({"hello": "world"})
-    with pytest.raises(Unknown, match="policy"):
+    with pytest.raises(NotFound, match="policy"):
         s.window(policy="aidre")
 
 

@@ -14,11 +14,11 @@ import pytest
 
 import holdfast
 from holdfast.engine.arguments import KINDS, Takes, fields_of
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.client import AsyncHoldfast, Holdfast
-from holdfast.engine.session import OpenSession
+from holdfast.engine.session import AsyncSession
 from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.errors import HoldfastError, Misuse, Unknown
+from holdfast.errors import HoldfastError, InvalidRequest, NotFound
 from holdfast.model.log import Summary
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant
 from holdfast.model.reply import Call, Reply
@@ -37,7 +37,7 @@ WRONG: list[Any] = [
     (), object(), Odd(), Odd, uuid.UUID(int=7), Path("somewhere"), print,
 ]  # fmt: skip
 
-DOORS = (Holdfast, AsyncHoldfast, BlockingSession, OpenSession, PreparedWindow)
+DOORS = (Holdfast, AsyncHoldfast, Session, AsyncSession, PreparedWindow)
 LEAVES = {"close", "settle", "backup", "erase", "repair", "export", "hand_over", "import_from"}
 """What ends a door, or acts beyond the store: asked only for what it needs."""
 
@@ -206,7 +206,7 @@ def test_what_is_inside_a_message_or_marker_is_looked_at(
         s = hf.session()
         s.user("hello")
         for write in (s.append, lambda one: s.append_all([one])):
-            with pytest.raises(Misuse):
+            with pytest.raises(InvalidRequest):
                 write(body)
         assert [e.body.text for e in s.entries()] == ["hello"]  # type: ignore[union-attr]
         assert s.info.head == s.refresh().head == 1
@@ -217,7 +217,7 @@ def test_a_call_and_a_plan_are_looked_into(tmp_path: Path) -> None:
         s = hf.session(model=MODEL)
         s.user("hello")
         call: Any = Call(id="c", session=s.id, cause="turn", started="now")  # type: ignore[arg-type]
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             s.append(assistant("x"), call=call)
         for turn in range(12):
             s.user(f"Question {turn} about src/part_{turn}.py, please.")
@@ -225,7 +225,7 @@ def test_a_call_and_a_plan_are_looked_into(tmp_path: Path) -> None:
         plan = s.plan(model=MODEL)
         plan.summary = b"bytes"  # type: ignore[assignment]
         head = s.info.head
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             s.apply(plan)
         assert s.refresh().head == head
 
@@ -240,11 +240,11 @@ def test_a_list_of_parts_is_kept_as_any_other(tmp_path: Path) -> None:
 
 def test_opening_checks_too(tmp_path: Path) -> None:
     for wrong in (42, b"x", ["x"]):
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             holdfast.open(wrong)  # type: ignore[arg-type]
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             holdfast.open_async(wrong)  # type: ignore[arg-type]
-    with pytest.raises(Misuse):
+    with pytest.raises(InvalidRequest):
         holdfast.open(tmp_path / "log.db", caps={"session": 1})  # type: ignore[arg-type]
 
 
@@ -252,7 +252,7 @@ def test_a_name_nobody_knows_is_answered_with_the_nearest(tmp_path: Path) -> Non
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model=MODEL)
         s.user("x")
-        with pytest.raises(Misuse, match="did you mean model"):
+        with pytest.raises(InvalidRequest, match="did you mean model"):
             s.window(modle=MODEL)  # type: ignore[call-arg]
 
 
@@ -297,7 +297,7 @@ def test_an_id_of_half_a_surrogate_pair_names_nothing(store: str, tmp_path: Path
             lambda: s.pin(HALF), lambda: s.recall(HALF), lambda: s.child(HALF),
         ]  # fmt: skip
         for look in lookups:
-            with pytest.raises((Unknown, Misuse)):
+            with pytest.raises((NotFound, InvalidRequest)):
                 look()
         assert s.user(HALF).body.text == s.entry(2).body.text == HALF  # type: ignore[union-attr]
         assert hf.search("hello", offset=OPEN, limit=7) == ()
@@ -320,10 +320,10 @@ def test_a_tool_that_cannot_be_sent_is_refused_before_anything_is_written(tool: 
         s = hf.session(model=MODEL)
         s.user("hello")
         head = s.info.head
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             s.window(tools=[tool])
-        with pytest.raises(Misuse):
-            s.window(more_tools=[tool])
+        with pytest.raises(InvalidRequest):
+            s.window(deferrable_tools=[tool])
         assert s.refresh().head == head
 
 
@@ -332,16 +332,16 @@ def test_examples_sources_and_calls_are_looked_into() -> None:
         s = hf.session(model=MODEL)
         s.user("hello")
         wrong = Message("user", (Text(42),))  # type: ignore[arg-type]
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             s.window(examples=[wrong])
         for source in (wrong, print):
-            with pytest.raises(Misuse):
+            with pytest.raises(InvalidRequest):
                 s.window(sources=[source])  # type: ignore[list-item]
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             list(hf.import_sources([wrong]))  # type: ignore[list-item]
-        with pytest.raises(Misuse):
-            s.answer(ToolCall("c", "recall", {"handle": "#1"}))  # type: ignore[arg-type]
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
+            s.run_context_tool(ToolCall("c", "recall", {"handle": "#1"}))  # type: ignore[arg-type]
+        with pytest.raises(InvalidRequest):
             s.reply({"id": object()})
         assert s.explain(model=MODEL, compact=False).lines == s.explain(model=MODEL).lines
 
@@ -350,7 +350,7 @@ def test_no_policy_at_all_is_none() -> None:
     with holdfast.open("memory:") as hf:
         s = hf.session(model=MODEL)
         s.user("hello")
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             s.set_policy("")
         assert s.refresh().policy == "holdfast"
         s.window()

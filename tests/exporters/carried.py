@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.engine.bridge import drive, drive_all
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.exporting.export import Exporting
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 from holdfast.model.log import Damaged, Draft, Entry, Notes, Records
 from holdfast.model.message import Record
 from holdfast.model.portable import Fidelity
@@ -18,13 +18,11 @@ from holdfast.testing.factories import NOON, call, session
 NAME = "export.ndjson"
 
 
-def exported(opened: BlockingSession, to: str = "portable", **chosen: bool | str) -> bytes:
+def exported(opened: Session, to: str = "portable", **chosen: bool | str) -> bytes:
     return told(opened, to, **chosen)[0]
 
 
-def told(
-    opened: BlockingSession, to: str = "portable", **chosen: bool | str
-) -> tuple[bytes, Fidelity]:
+def told(opened: Session, to: str = "portable", **chosen: bool | str) -> tuple[bytes, Fidelity]:
     """An export, and what it says of itself."""
     boundaries = bool(chosen.pop("boundaries", False))
     export = Exporting(opened._inner, to, **chosen)  # type: ignore[arg-type]  # pyright: ignore
@@ -33,13 +31,13 @@ def told(
     return data, export.fidelity
 
 
-def imported(hf: Holdfast, data: bytes, place: Path) -> Imported:
+def imported(hf: Holdfast, data: bytes, place: Path) -> ImportReport:
     (place / NAME).write_bytes(data)
     (report,) = hf.import_from(place / NAME)
     return report
 
 
-def written(hf: Holdfast, log: Sequence[Entry], id: str = "", **fields: object) -> BlockingSession:
+def written(hf: Holdfast, log: Sequence[Entry], id: str = "", **fields: object) -> Session:
     """A session with these entries, some appended together with a key, and calls."""
     made = drive(hf.engine.store.sessions.create(session(id, **fields)))
     store, waiting = hf.engine.store, list(log)

@@ -11,7 +11,7 @@ import pytest
 import holdfast
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import Holdfast
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.reply import Usage
 from holdfast.testing.factories import call
 from tests.exporters.carried import exported, imported
@@ -36,7 +36,7 @@ def spent(hf: Holdfast) -> tuple[int, int]:
     return sum(row.calls for row in rows), sum(row.cost for row in rows)
 
 
-def sessions(hf: Holdfast) -> list[Session]:
+def sessions(hf: Holdfast) -> list[SessionInfo]:
     return list(hf.every_session())
 
 

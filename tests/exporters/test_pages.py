@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.exporters.markdown import fenced
 from holdfast.model.log import Summary
 from holdfast.model.message import (
@@ -86,7 +86,7 @@ def hf() -> Iterator[Holdfast]:
         yield opened
 
 
-def spoken(hf: Holdfast, text: str, id: str) -> BlockingSession:
+def spoken(hf: Holdfast, text: str, id: str) -> Session:
     """A session in which this text stands wherever text can stand."""
     log = [entry(1, Message("assistant", every_part(text))), entry(2, text)]
     for letter in "SCPcxwrR":
@@ -162,7 +162,7 @@ def test_a_text_to_hand_over_hides_nothing_and_moves_no_cursor(hf: Holdfast) -> 
     session.append_all(
         [user(said), assistant(ToolCall("c", "Bash", json.dumps({"command": said})))]
     )
-    text = hf.hand_over(session.id, "markdown").data.decode()
+    text = hf.handoff(session.id, "markdown").data.decode()
     assert not {*"\x1b\x07\u202e\U000e0041\x9b"} & {*text}
     assert text.count("␛]0;x␇ <U+202E> <U+E0041> <U+009B>") >= 2
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.exporters.portable import schema
 from holdfast.importers.portable import Portable
 from holdfast.model import wire
@@ -53,7 +53,7 @@ def other() -> Iterator[Holdfast]:
         yield opened
 
 
-def roof(hf: Holdfast) -> BlockingSession:
+def roof(hf: Holdfast) -> Session:
     """Five messages; a summary of two of them, one of which stays; another that was undone."""
     session = hf.session(model="gpt-5.1", title="The roof")
     for words in ("Mend the roof.", "It leaks.", "Paint it blue."):
@@ -69,7 +69,7 @@ def roof(hf: Holdfast) -> BlockingSession:
     return session
 
 
-def line(session: BlockingSession, *, raw: bool = False) -> dict[str, Any]:
+def line(session: Session, *, raw: bool = False) -> dict[str, Any]:
     return json.loads(exported(session, raw=raw))
 
 

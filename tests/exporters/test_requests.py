@@ -12,8 +12,8 @@ import openai
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
-from holdfast.errors import Misuse
+from holdfast.engine.client import Holdfast, Session
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Summary
 from holdfast.model.message import Reasoning, ToolCall, assistant, seal
 from holdfast.model.span import Span
@@ -33,7 +33,7 @@ def hf() -> Iterator[Holdfast]:
         yield opened
 
 
-def roof(hf: Holdfast, model: str) -> BlockingSession:
+def roof(hf: Holdfast, model: str) -> Session:
     session = hf.session(model=model)
     session.user("Mend the roof.")
     session.append(assistant("It is mended."))
@@ -130,7 +130,7 @@ def test_exporting_writes_nothing(hf: Holdfast) -> None:
 
 def test_a_session_in_which_nothing_was_said_says_so(hf: Holdfast) -> None:
     session = hf.session(model="gpt-5.1")
-    with pytest.raises(Misuse, match="nothing was asked"):
+    with pytest.raises(InvalidRequest, match="nothing was asked"):
         exported(session, "anthropic")
     assert json.loads(exported(session))["messages"] == []
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.model.log import Clear, PartRef
 from holdfast.model.message import Reasoning, ToolCall, assistant, seal
 from tests.exporters.carried import told
@@ -22,7 +22,7 @@ def hf() -> Iterator[Holdfast]:
         yield opened
 
 
-def beams(hf: Holdfast, many: int) -> BlockingSession:
+def beams(hf: Holdfast, many: int) -> Session:
     session = hf.session(model="claude-sonnet-4-6")
     for number in range(many):
         session.user(f"Look at beam {number}.")

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from holdfast.engine.client import drive
-from holdfast.model.log import Draft, Pin, Session
+from holdfast.model.log import Draft, Pin, SessionInfo
 from holdfast.model.message import user
 from holdfast.model.span import EVERYTHING
 from holdfast.ports import Store
@@ -43,7 +43,7 @@ def trial_of(path: Path, name: str, number: int, times: list[int], tally: Tally)
     """Append by a bad clock, with ids that go down, and read it back from a store opened anew."""
     session, wanted = f"s{number}", [f"s{number}-{LENGTH - n:02}" for n in range(LENGTH)]
     store = STORES[name].open(path)
-    drive(store.sessions.create(Session(id=session, created=times[0])))
+    drive(store.sessions.create(SessionInfo(id=session, created=times[0])))
     for n, (id, time) in enumerate(zip(wanted, times, strict=True)):
         body = Pin(fact=id) if n % 3 == 2 else user(id)
         drive(store.log.append(session, [Draft(id=id, body=body, created=time)]))

@@ -15,10 +15,10 @@ from random import Random
 from holdfast.core.log.fold import in_force
 from holdfast.core.window.explain import absent
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.errors import HoldfastError
 from holdfast.failpoints import POINTS, VARIABLE, arm, arm_from, disarm
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
 from holdfast.model.store import Page
 from tests.faults.board import GOOD, Tally, Trial, Verdict
@@ -97,12 +97,14 @@ def passings(folder: Path, store: str, seed: int) -> list[tuple[str, int]]:
 def _opened(path: Path, store: str) -> Iterator[Holdfast]:
     opened = STORES[store].open(path)
     if not drive(opened.sessions.list(Page(limit=1))):
-        drive(opened.sessions.create(Session(id=TALK, created=NOON, model=MODEL, policy=POLICY)))
+        drive(
+            opened.sessions.create(SessionInfo(id=TALK, created=NOON, model=MODEL, policy=POLICY))
+        )
     with engine(WINDOW, opened) as hf:
         yield hf
 
 
-def _session(hf: Holdfast, *, asks: bool = True) -> BlockingSession:
+def _session(hf: Holdfast, *, asks: bool = True) -> Session:
     told = (lambda question: "They went on, and it is nearly done.") if asks else None
     return hf.session(TALK, summariser=told, on_conflict="raise")
 
@@ -110,7 +112,7 @@ def _session(hf: Holdfast, *, asks: bool = True) -> BlockingSession:
 class Life:
     """What a process does with the session, word for word the same for one seed."""
 
-    def __init__(self, s: BlockingSession, seed: int) -> None:
+    def __init__(self, s: Session, seed: int) -> None:
         self.s, self._random = s, Random(seed)
         self.said: list[str] = []
 
@@ -192,7 +194,7 @@ def aftermath(path: Path, store: str, said: list[str]) -> list[Verdict]:
         return [Verdict(f"cannot go on: {error}", corrupt=True)]
 
 
-def _kept(s: BlockingSession, said: list[str]) -> Verdict:
+def _kept(s: Session, said: list[str]) -> Verdict:
     found = [wording(e.body) for e in s.entries() if isinstance(e.body, Message)]
     lost = [words for words in said if words not in found]
     if lost:
@@ -200,7 +202,7 @@ def _kept(s: BlockingSession, said: list[str]) -> Verdict:
     return GOOD
 
 
-def _goes_on(s: BlockingSession) -> Verdict:
+def _goes_on(s: Session) -> Verdict:
     """A window can be made, every format takes it, and a marker names whatever is not in it."""
     s.user("and now?")
     made = s.window(policy=hasty(POLICY))

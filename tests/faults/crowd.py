@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.engine.client import drive
 from holdfast.errors import Conflict, StoreError
 from holdfast.failpoints import arm
-from holdfast.model.log import Draft, Entry, Session
+from holdfast.model.log import Draft, Entry, SessionInfo
 from holdfast.model.message import user
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Expect
@@ -35,7 +35,7 @@ def run(trial: Trial) -> Tally:
     path, each = trial.folder / "store.db", 400 if trial.long else 25
     store = STORES[trial.store].open(path)
     for id in (SHARED, AGREED, *(own(number) for number in range(PROCESSES))):
-        drive(store.sessions.create(Session(id=id, created=NOON)))
+        drive(store.sessions.create(SessionInfo(id=id, created=NOON)))
     store.close()
     reports = list(_reports(trial, path, each))
     return compare(trial, path, reports)

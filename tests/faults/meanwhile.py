@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.errors import Conflict, HoldfastError, OverBudget
-from holdfast.model.log import Entry, Session, Summary
+from holdfast.model.log import Entry, SessionInfo, Summary
 from holdfast.model.message import Message, assistant, user
 from tests.faults.board import GOOD, Tally, Trial, Verdict
 from tests.faults.compactions import MODEL, TALK, WINDOW
@@ -35,7 +35,7 @@ def run(trial: Trial) -> Tally:
     trial.folder.mkdir(parents=True, exist_ok=True)
     path, each = trial.folder / "store.db", 300 if trial.long else 60
     store = STORES[trial.store].open(path)
-    drive(store.sessions.create(Session(id=TALK, created=NOON, model=MODEL, policy=POLICY)))
+    drive(store.sessions.create(SessionInfo(id=TALK, created=NOON, model=MODEL, policy=POLICY)))
     pipes = [_start(path, trial.store, number, each) for number in range(PROCESSES)]
     with engine(WINDOW, store) as hf:
         compacting = Compacting(store)
@@ -69,7 +69,7 @@ def live(path: Path, store: str, number: int, each: int, pipe: Connection) -> No
     pipe.send((told, failures))
 
 
-def _insist(s: BlockingSession, message: Message) -> Entry:
+def _insist(s: Session, message: Message) -> Entry:
     for _ in range(TRIES):
         try:
             return s.append(message)
@@ -89,7 +89,7 @@ class Compacting:
         """How many entries came while a summary was being written."""
 
     def run(self, open_session: Any, pipes: list[Connection]) -> None:
-        self.s: BlockingSession = open_session(
+        self.s: Session = open_session(
             TALK, summariser=self.summarise, hooks=(self.hook,), on_conflict="raise"
         )
         while not all(pipe.poll() for pipe in pipes):

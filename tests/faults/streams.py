@@ -20,7 +20,7 @@ from holdfast.engine.plugins import provider
 from holdfast.errors import ProviderError
 from holdfast.model.rate_limits import Limits
 from holdfast.model.reply import Call, Delta, Usage
-from holdfast.ports import Flow, Provider
+from holdfast.ports import Provider, ResponseStream
 from holdfast.testing import StrictServer
 from holdfast.testing.strict import Answer, Ask, Asked, Think, answer
 from tests.faults.board import GOOD, Tally, Trial, Verdict
@@ -299,7 +299,7 @@ class _Wrapped:
 
     blocking: ClassVar[bool] = True
 
-    def __init__(self, to: Provider, flow: Callable[[Flow], Flow]) -> None:
+    def __init__(self, to: Provider, flow: Callable[[ResponseStream], ResponseStream]) -> None:
         self._to, self._flow = to, flow
         self.name, self.format = to.name, to.format
 
@@ -307,7 +307,7 @@ class _Wrapped:
     def limits(self) -> Limits | None:
         return self._to.limits
 
-    async def begin(self, request: dict[str, Any]) -> Flow:
+    async def begin(self, request: dict[str, Any]) -> ResponseStream:
         return self._flow(await self._to.begin(request))
 
     def close(self) -> None:
@@ -317,7 +317,7 @@ class _Wrapped:
 class _LeftOpen:
     """A flow that is never let go."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: ResponseStream) -> None:
         self._flow = flow
 
     async def read(self) -> bytes:
@@ -327,7 +327,7 @@ class _LeftOpen:
         _LEFT.append(self._flow)
 
 
-_LEFT: list[Flow] = []
+_LEFT: list[ResponseStream] = []
 
 
 class _OneBehind(_LeftOpen):

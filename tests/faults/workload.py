@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 from holdfast.engine.client import drive
-from holdfast.errors import Corrupt, Misuse, Unknown
-from holdfast.model.log import Body, Clear, Draft, PartRef, Pin, Session
+from holdfast.errors import Corrupt, InvalidRequest, NotFound
+from holdfast.model.log import Body, Clear, Draft, PartRef, Pin, SessionInfo
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
 from holdfast.model.reply import Call, Usage
 from holdfast.model.span import EVERYTHING
@@ -36,12 +36,12 @@ State = dict[str, Any]
 class Create:
     """A new session, or a fork."""
 
-    session: Session
+    session: SessionInfo
 
     def run(self, store: Store, *, again: bool = False) -> None:
         try:
             drive(store.sessions.create(self.session))
-        except Misuse:
+        except InvalidRequest:
             if not again:
                 raise  # on a retry it may well be there
 
@@ -100,7 +100,7 @@ class Erase:
     def run(self, store: Store, *, again: bool = False) -> None:
         try:
             drive(store.sessions.erase(self.session))
-        except Unknown:
+        except NotFound:
             if not again:
                 raise  # on a retry it may well be gone
 
@@ -189,12 +189,12 @@ def _round(random: Random, name: str) -> list[Step]:
     write = _Writer(random, name)
     whole, fork = f"{name}-whole", f"{name}-fork"
     return [
-        Create(Session(id=whole, created=NOON, title=name, project="p")),
+        Create(SessionInfo(id=whole, created=NOON, title=name, project="p")),
         write.append(whole, 1),
         write.say(whole),
         write.append(whole, 3),
         write.say(whole),
-        Create(Session(id=fork, created=NOON, parent=whole, fork=2)),
+        Create(SessionInfo(id=fork, created=NOON, parent=whole, fork=2)),
         write.append(fork, 1),
         Index(),
         Checkpoint("PASSIVE"),

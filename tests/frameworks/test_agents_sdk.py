@@ -18,7 +18,7 @@ from agents import (
 from agents.memory import Session, is_openai_responses_compaction_aware_session
 
 import holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.agents_sdk import HoldfastSession
 from holdfast.model.message import Message
 from holdfast.testing import StrictServer
@@ -175,5 +175,8 @@ def test_two_users_at_once_have_their_own_sessions_and_each_call_is_counted_once
 
 
 def test_what_is_no_session_is_refused_in_words(tmp_path: Path) -> None:
-    with holdfast.open(tmp_path / "log.db") as hf, pytest.raises(Misuse, match=r"hf\.session"):
+    with (
+        holdfast.open(tmp_path / "log.db") as hf,
+        pytest.raises(InvalidRequest, match=r"hf\.session"),
+    ):
         HoldfastSession(hf)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
 import holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.langchain import HoldfastMiddleware, read, written
 from holdfast.frameworks.langgraph import HoldfastSaver
 from holdfast.model.window import Block
@@ -195,11 +195,11 @@ def test_ten_runs_of_one_thread_at_once_are_one_session(tmp_path: Path) -> None:
 
 def test_without_a_thread_nothing_is_shared_by_accident(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "log.db") as hf, StrictServer(answer("Noted.")) as server:
-        with pytest.raises(Misuse, match="thread_id"):
+        with pytest.raises(InvalidRequest, match="thread_id"):
             agent_of(server, hf).invoke(said("Hello"))
         one = agent(server, hf.session(model=MODEL))
         one.invoke(said("I am Alice"), in_thread("alice"))
-        with pytest.raises(Misuse, match="alice"):
+        with pytest.raises(InvalidRequest, match="alice"):
             one.invoke(said("I am Bob"), in_thread("bob"))
         assert "Alice" not in str(server.asked[-1].body) or len(server.asked) == 1
 

@@ -12,7 +12,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Command, interrupt
 
 import holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.langgraph import HoldfastSaver
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -140,9 +140,9 @@ def test_a_key_of_ours_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_thread_has_to_be_named(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "log.db") as hf:
-        with pytest.raises(Misuse, match="thread"):
+        with pytest.raises(InvalidRequest, match="thread"):
             HoldfastSaver(hf).get_tuple({"configurable": {}})
-        with pytest.raises(Misuse, match=r"holdfast\.open"):
+        with pytest.raises(InvalidRequest, match=r"holdfast\.open"):
             HoldfastSaver(hf.session())  # type: ignore[arg-type]
 
 

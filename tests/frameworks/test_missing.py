@@ -17,9 +17,9 @@ def test_a_missing_framework_is_named(adapter: str) -> None:
     framework, remedy = ADAPTERS[adapter]
     code = (
         f"import sys; sys.modules[{framework!r}] = None\n"
-        "from holdfast.errors import Misuse\n"
+        "from holdfast.errors import InvalidRequest\n"
         f"try:\n    import holdfast.frameworks.{adapter}\n"
-        "except Misuse as told:\n    print(told)"
+        "except InvalidRequest as told:\n    print(told)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert remedy in done.stdout

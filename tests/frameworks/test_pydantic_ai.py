@@ -25,7 +25,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.usage import RequestUsage
 
 import holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.pydantic_ai import HoldfastHistory, read, written
 from holdfast.model.window import Block
 from holdfast.testing import StrictServer
@@ -174,7 +174,7 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
                 runs: Any = Agent(model, capabilities=[HoldfastHistory(hf, lambda _: "")])
                 await runs.run("Hello")
 
-        with pytest.raises(Misuse, match="conversation"):
+        with pytest.raises(InvalidRequest, match="conversation"):
             asyncio.run(run())
         assert hf.sessions() == ()
 

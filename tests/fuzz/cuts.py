@@ -20,7 +20,7 @@ from holdfast.engine.plugins import importer
 from holdfast.files import Root
 from holdfast.importers.document import document
 from holdfast.model.message import Record
-from holdfast.model.transcript_events import Carried, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import Carried, Kept, MessageRead, Problem, TranscriptEvent
 from tests.fuzz.forms import Form, unpack
 from tests.fuzz.rows import PAGE
 
@@ -46,12 +46,12 @@ class Cutting:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
 
-    def told(self, data: bytes) -> list[Told]:
+    def told(self, data: bytes) -> list[TranscriptEvent]:
         """What is told of a file."""
         self._write({self.form.file: data})
         return self._read()
 
-    def _read(self) -> list[Told]:
+    def _read(self) -> list[TranscriptEvent]:
         with closing(FileMaterial(Root(self._folder), self.form.file)) as material:
             return list(importer(self.form.importer).read(material))
 
@@ -64,7 +64,7 @@ class Cutting:
             for what in self._judge(self.told(self.data[:length]), length):
                 yield f"{self.form.name} cut at {length}: {what}"
 
-    def _lines(self, told: list[Told], length: int) -> Iterator[str]:
+    def _lines(self, told: list[TranscriptEvent], length: int) -> Iterator[str]:
         complete, torn = whole_lines(self.data, length)
         lines = {record.line for item in told for record in records(item)}
         if missing := set(range(1, complete + 1)) - lines:
@@ -72,7 +72,7 @@ class Cutting:
         if torn != (complete + 1 in damaged(told)):
             yield f"line {complete + 1} is {'not ' if torn else ''}said to be damaged"
 
-    def _sessions(self, told: list[Told], length: int) -> Iterator[str]:
+    def _sessions(self, told: list[TranscriptEvent], length: int) -> Iterator[str]:
         complete, torn = whole_lines(self.data, length)
         begun = self.data.split(b"\n")[:complete]
         wanted = sum(line.startswith(b'{"type":"session"') for line in begun)
@@ -82,7 +82,7 @@ class Cutting:
         if torn != (complete + 1 in damaged(told)):
             yield f"line {complete + 1} is {'not ' if torn else ''}said to be damaged"
 
-    def _words(self, told: list[Told], length: int) -> Iterator[str]:
+    def _words(self, told: list[TranscriptEvent], length: int) -> Iterator[str]:
         whole, cut = said(self._whole), said(told)
         ended = sum(end + BLANKS <= length for end in self._ends())
         sure = max(ended - 1, 0)  # of the last, the cut may hide whose its last line is
@@ -102,7 +102,7 @@ class Cutting:
                 at = self.data.index(line, at) + len(line)
             yield at
 
-    def _document(self, told: list[Told], length: int) -> Iterator[str]:
+    def _document(self, told: list[TranscriptEvent], length: int) -> Iterator[str]:
         held = document(self.data, "messages", re.compile(rb"\{"))
         assert held
         ends, at = list[int](), 0
@@ -137,7 +137,7 @@ class Cutting:
                     yield f"{name} cut at {length}: is not said to be damaged"
             self._write({name: data})
 
-    def _database(self, told: list[Told], length: int) -> Iterator[str]:
+    def _database(self, told: list[TranscriptEvent], length: int) -> Iterator[str]:
         """Every message that SQLite itself can still reach, given its number, and its parts."""
         kept = [record for item in told for record in records(item)]
         messages, parts = reachable(self.data[:length])
@@ -193,21 +193,23 @@ def whole_lines(data: bytes, length: int) -> tuple[int, bool]:
     return complete, at < length
 
 
-def records(item: Told) -> tuple[Record, ...]:
+def records(item: TranscriptEvent) -> tuple[Record, ...]:
     """The records that an item carries."""
     return (item.record,) if isinstance(item, Kept) else getattr(item, "records", ())
 
 
-def damaged(told: list[Told]) -> set[int]:
+def damaged(told: list[TranscriptEvent]) -> set[int]:
     """The lines that are said to be damaged."""
     return {item.line for item in told if isinstance(item, Problem) and item.severity == "damaged"}
 
 
-def natives(told: list[Told]) -> list[str]:
+def natives(told: list[TranscriptEvent]) -> list[str]:
     """What was said, by its native ids."""
-    return [item.native for item in told if isinstance(item, Said)]
+    return [item.native for item in told if isinstance(item, MessageRead)]
 
 
-def said(told: list[Told]) -> list[tuple[str, str]]:
+def said(told: list[TranscriptEvent]) -> list[tuple[str, str]]:
     """Who said what."""
-    return [(item.message.role, item.message.text) for item in told if isinstance(item, Said)]
+    return [
+        (item.message.role, item.message.text) for item in told if isinstance(item, MessageRead)
+    ]

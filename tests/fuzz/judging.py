@@ -26,7 +26,15 @@ from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
 from holdfast.files import Root
 from holdfast.model import wire
-from holdfast.model.transcript_events import Begun, Called, Compacted, Problem, Rewound, Said, Told
+from holdfast.model.transcript_events import (
+    CallRead,
+    Compacted,
+    MessageRead,
+    Problem,
+    Rewound,
+    SessionStarted,
+    TranscriptEvent,
+)
 from holdfast.ports import Importer
 from tests.fuzz.forms import Form, unpack
 
@@ -118,7 +126,7 @@ class Judge:
         form, reader = self.form, self._reader
         head = self._there.get(form.file, b"")[: 64 * 1024]
         for one in (reader, next(self._others)):
-            one.takes(form.file)
+            one.matches_name(form.file)
             one.recognises(head, form.file)
         with closing(FileMaterial(self._root, form.file, Bounds(line=1 << 20))) as material:
             said = judged(reader.read(material), size)
@@ -136,7 +144,7 @@ class Judge:
                         raise Wrong(problem.what)
 
 
-def judged(told: Iterator[Told], size: int) -> bool:
+def judged(told: Iterator[TranscriptEvent], size: int) -> bool:
     """Whether anything is told beside problems; `Wrong` where a rule is broken."""
     begun = said = False
     weight = 0
@@ -144,16 +152,16 @@ def judged(told: Iterator[Told], size: int) -> bool:
         weight += len(wire.encode(item))
         if weight > (size + 4_096) * SWOLLEN:
             raise Wrong(f"more than {weight:,} bytes are told of {size:,}")
-        begun = begun or isinstance(item, Begun)
-        said = said or not isinstance(item, (Problem, Begun))
-        if isinstance(item, (Said, Compacted, Rewound, Called)) and not begun:
+        begun = begun or isinstance(item, SessionStarted)
+        said = said or not isinstance(item, (Problem, SessionStarted))
+        if isinstance(item, (MessageRead, Compacted, Rewound, CallRead)) and not begun:
             raise Wrong(f"{type(item).__name__} of no session")
         _check(item)
     return said
 
 
-def _check(item: Told) -> None:
-    if isinstance(item, Begun) and not item.native:
+def _check(item: TranscriptEvent) -> None:
+    if isinstance(item, SessionStarted) and not item.native:
         raise Wrong("a session without a name")
     for name in ("created", "completed", "started", "ended", "before", "after", "line"):
         value = getattr(item, name, None)

@@ -12,24 +12,24 @@ import pytest
 
 from holdfast.importers.opencode.rows import Rows
 from holdfast.model.message import Opaque
-from holdfast.model.transcript_events import Begun, Problem, Said, Told
+from holdfast.model.transcript_events import MessageRead, Problem, SessionStarted, TranscriptEvent
 from tests.fuzz.cuts import Cutting
 from tests.fuzz.forms import FORMS, unpack
 
 
-def told(name: str, folder: Path, data: bytes) -> list[Told]:
+def told(name: str, folder: Path, data: bytes) -> list[TranscriptEvent]:
     return Cutting(FORMS[name], folder).told(data)
 
 
-def begun(items: list[Told]) -> list[str]:
-    return [item.native for item in items if isinstance(item, Begun)]
+def begun(items: list[TranscriptEvent]) -> list[str]:
+    return [item.native for item in items if isinstance(item, SessionStarted)]
 
 
 def test_a_stream_whose_first_event_is_no_beginning_begins_all_the_same(tmp_path: Path) -> None:
     first = b'{"type":"init","type":"message","session_id":"s","role":"user","content":"Hello."}\n'
     items = told("gemini-cli JSONL", tmp_path, first)
     assert begun(items) == ["s"]
-    assert [item.message.text for item in items if isinstance(item, Said)] == ["Hello."]
+    assert [item.message.text for item in items if isinstance(item, MessageRead)] == ["Hello."]
 
 
 @pytest.mark.parametrize("id", [[], 7, "", None])
@@ -48,15 +48,15 @@ def test_records_that_name_no_session_are_told_under_the_file_s_name(tmp_path: P
     data = b"".join(json.dumps(one).encode() + b"\n" for one in records)
     items = told("claude-code", tmp_path, data)
     assert begun(items) == [Path(FORMS["claude-code"].file).stem]
-    assert [item.native for item in items if isinstance(item, Said)] == ["u1", "u2"]
+    assert [item.native for item in items if isinstance(item, MessageRead)] == ["u1", "u2"]
 
 
 def test_a_reply_before_its_session_is_named_is_not_lost(tmp_path: Path) -> None:
     early = {"type": "assistant", "uuid": "u0", "message": {"id": "m", "content": "Early."}}
     data = json.dumps(early).encode() + b"\n" + FORMS["claude-code"].seeds[0]
     items = told("claude-code", tmp_path, data)
-    assert next(item.native for item in items if isinstance(item, Said)) == "u0"
-    assert isinstance(items[0], Begun)
+    assert next(item.native for item in items if isinstance(item, MessageRead)) == "u0"
+    assert isinstance(items[0], SessionStarted)
 
 
 def test_a_name_with_half_a_character_ends_nothing(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_name_with_half_a_character_ends_nothing(tmp_path: Path) -> None:
     block = b'"content": [{"type": "new", "\\ud800": 1}]'
     strange = [line.replace(b'"content": [', block[:-1] + b", ", 1) for line in lines]
     items = told("claude-code", tmp_path, b"".join(strange))
-    parts = [part for item in items if isinstance(item, Said) for part in item.message.parts]
+    parts = [part for item in items if isinstance(item, MessageRead) for part in item.message.parts]
     assert [part for part in parts if isinstance(part, Opaque) and b"\\ud800" in part.data]
 
 
@@ -75,7 +75,7 @@ def test_messages_of_a_session_whose_file_is_damaged_are_told(tmp_path: Path) ->
         (tmp_path / name).write_bytes(data)
     items = cutting.told(b'{"id": "ses_')
     assert begun(items) == [Path(FORMS["opencode tree"].file).stem]
-    assert sum(isinstance(item, Said) for item in items) >= 2
+    assert sum(isinstance(item, MessageRead) for item in items) >= 2
     assert next(item.severity for item in items if isinstance(item, Problem)) == "damaged"
 
 

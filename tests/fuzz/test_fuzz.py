@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.importers.codex import Codex
 from holdfast.model.message import user
-from holdfast.model.transcript_events import Begun, Said, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import MessageRead, SessionStarted, TranscriptEvent
+from holdfast.ports import TranscriptFile
 from tests.fuzz.__main__ import again
 from tests.fuzz.board import Runner, Task, run, shares
 from tests.fuzz.forms import FORMS, pack, unpack
@@ -53,36 +53,36 @@ def test_the_first_seed_is_read_and_the_same_choices_make_the_same_input(
 class Planted(Codex):
     """An importer that does one thing wrong."""
 
-    def __init__(self, wrong: Callable[[], Iterator[Told]]) -> None:
+    def __init__(self, wrong: Callable[[], Iterator[TranscriptEvent]]) -> None:
         self._wrong = wrong
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         return self._wrong()
 
 
-def raises() -> Iterator[Told]:
-    yield Begun(native="s")
+def raises() -> Iterator[TranscriptEvent]:
+    yield SessionStarted(native="s")
     raise KeyError("nobody thought of this")
 
 
-def hangs() -> Iterator[Told]:
-    yield Begun(native="s")
+def hangs() -> Iterator[TranscriptEvent]:
+    yield SessionStarted(native="s")
     while True:
         pass
 
 
-def swells() -> Iterator[Told]:
-    yield Begun(native="s")
+def swells() -> Iterator[TranscriptEvent]:
+    yield SessionStarted(native="s")
     for _ in range(100):
-        yield Said(message=user("x" * 100_000))
+        yield MessageRead(message=user("x" * 100_000))
 
 
-def begins_nothing() -> Iterator[Told]:
-    yield Said(message=user("Hello."))
+def begins_nothing() -> Iterator[TranscriptEvent]:
+    yield MessageRead(message=user("Hello."))
 
 
-def has_no_time() -> Iterator[Told]:
-    yield Begun(native="s", created=-5)
+def has_no_time() -> Iterator[TranscriptEvent]:
+    yield SessionStarted(native="s", created=-5)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def has_no_time() -> Iterator[Told]:
     ],
 )
 def test_the_judge_notices(
-    wrong: Callable[[], Iterator[Told]], verdict: str, why: str, tmp_path: Path
+    wrong: Callable[[], Iterator[TranscriptEvent]], verdict: str, why: str, tmp_path: Path
 ) -> None:
     form = FORMS["codex"]
     outcome = Judge(form, tmp_path, Planted(wrong), seconds=0.05)(form.seeds[0])

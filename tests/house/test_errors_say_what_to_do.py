@@ -8,7 +8,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "holdfast"
 
-ERRORS = {"Misuse", "Unknown", "StoreError", "Corrupt", "Outdated", "Unavailable", "Unsafe"}
+ERRORS = {"InvalidRequest", "Unknown", "StoreError", "Corrupt", "Outdated", "Unavailable", "Unsafe"}
 
 STATES = {
     "it", "its", "that", "there", "these", "this", "nothing", "one", "entry", "at", "(there",
@@ -55,9 +55,12 @@ def test_the_last_words_of_an_error_are_an_instruction() -> None:
 @pytest.mark.parametrize(
     ("source", "wrong"),
     [
-        ('raise Misuse("no entry; it has 1 to 3")', 1),
-        ('raise Misuse(f"no entry {n}; name one up to {last}")', 0),
-        ('raise Misuse("it cannot be read; its bytes are untouched: run `holdfast doctor`")', 0),
+        ('raise InvalidRequest("no entry; it has 1 to 3")', 1),
+        ('raise InvalidRequest(f"no entry {n}; name one up to {last}")', 0),
+        (
+            'raise InvalidRequest("it is unreadable and untouched: run `holdfast doctor`")',
+            0,
+        ),
         ('raise Unknown("handle", name, (), "That is the last one.")', 1),
     ],
 )

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 import holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model import wire
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.portable import PortableMarker, PortableMessage, PortableSession
 from holdfast.model.reply import Call
 
@@ -80,7 +80,7 @@ def session(filling: Filling, id: str) -> PortableSession:
     def of(cls: type) -> Any:
         return filling.made(inspect.type_info(cls))[0]
 
-    info = of(Session)
+    info = of(SessionInfo)
     info = replace(info, id=id, fork=0, archived=0, policy=info.policy or "holdfast")
     (said,) = filling.made(inspect.type_info(PortableMessage))
     messages = [replace(said, role=role) for role in ("user", "assistant", "tool", "user")]

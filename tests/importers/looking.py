@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.model import wire
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message
 from holdfast.model.reply import Call
 
 
-def bring(hf: Holdfast, *paths: Path) -> list[Imported]:
+def bring(hf: Holdfast, *paths: Path) -> list[ImportReport]:
     return list(hf.import_from(*paths))
 
 
-def only(hf: Holdfast) -> BlockingSession:
+def only(hf: Holdfast) -> Session:
     (session,) = hf.every_session()
     return hf.session(session.id)
 
@@ -31,9 +31,9 @@ def texts(value: Any) -> list[str]:
     return [text for one in inner for text in texts(one)]
 
 
-def words(session: BlockingSession) -> list[str]:
+def words(session: Session) -> list[str]:
     """What is visible, in order."""
-    return [said(entry) for entry in session.seen()]
+    return [said(entry) for entry in session.visible()]
 
 
 def said(entry: Entry) -> str:
@@ -44,7 +44,7 @@ def said(entry: Entry) -> str:
     return f"Σ {body.text}" if isinstance(body, Summary) else type(body).__name__
 
 
-def log(session: BlockingSession) -> list[tuple[str, bytes, int, str]]:
+def log(session: Session) -> list[tuple[str, bytes, int, str]]:
     """Everything the log says, but for ids."""
     return [
         (entry.native, wire.encode(entry.body), entry.created, entry.model)
@@ -52,13 +52,13 @@ def log(session: BlockingSession) -> list[tuple[str, bytes, int, str]]:
     ]
 
 
-def parts(session: BlockingSession) -> list[Any]:
+def parts(session: Session) -> list[Any]:
     """Every part of every message, and every record of a marker."""
     bodies = [entry.body for entry in session.entries()]
     return [p for b in bodies for p in getattr(b, "parts", ()) or getattr(b, "records", ())]
 
 
-def calls_of(hf: Holdfast, session: BlockingSession) -> list[Call]:
+def calls_of(hf: Holdfast, session: Session) -> list[Call]:
     """What its calls used."""
     calls = hf.engine.store.calls
     found: list[Call] = []

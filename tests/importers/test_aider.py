@@ -25,7 +25,7 @@ def brought(hf: Holdfast, tmp_path: Path, text: str) -> list[list[tuple[str, str
 
 def said(hf: Holdfast, id: str) -> list[tuple[str, str]]:
     made: list[tuple[str, str]] = []
-    for entry in hf.session(id).seen():
+    for entry in hf.session(id).visible():
         assert isinstance(entry.body, Message)
         (text,) = (part for part in entry.body.parts if isinstance(part, Text))
         made.append(("console" if text.scaffold else entry.body.role, text.text))

@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.client import Holdfast
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.message import assistant
 from tests.exporters.carried import exported, imported
 from tests.importers.looking import bring, only, words
@@ -36,13 +36,13 @@ def work(folder: Path) -> tuple[Path, Path]:
     return told.write(folder), agent.write(home, name="agent-a1.jsonl")
 
 
-def pair(hf: Holdfast) -> tuple[Session, Session]:
+def pair(hf: Holdfast) -> tuple[SessionInfo, SessionInfo]:
     """The session without a parent, and the other."""
     one, other = sorted(hf.every_session(), key=lambda session: bool(session.parent))
     return one, other
 
 
-def cost(hf: Holdfast, session: Session) -> float:
+def cost(hf: Holdfast, session: SessionInfo) -> float:
     return hf.session(session.id).cost
 
 
@@ -75,7 +75,7 @@ def test_a_subtask_that_was_exported_comes_back_in_any_order(
     assert cost(other, above) == cost(hf, above) > cost(hf, child)
 
 
-def forked(hf: Holdfast) -> list[Session]:
+def forked(hf: Holdfast) -> list[SessionInfo]:
     """A session, a fork of it, and a fork of that."""
     session = hf.session(model="gpt-5.1")
     for said in ("Mend the roof.", "It leaks."):
@@ -136,7 +136,7 @@ def test_nobody_looks_for_the_nearest_of_what_is_not_here(hf: Holdfast, tmp_path
     with holdfast.open(tmp_path / "first.db") as first:
         _, fork, _ = forked(first)
         line = exported(first.session(fork.id), raw=True)
-        copy = first.hand_over(fork.id, "codex", home=tmp_path / "codex").name
+        copy = first.handoff(fork.id, "codex", home=tmp_path / "codex").name
     _, agent = work(tmp_path / "p")
     connection = hf.engine.store.db.connection  # type: ignore[attr-defined]
     asked: list[str] = []

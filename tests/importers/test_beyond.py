@@ -11,7 +11,7 @@ import pytest
 import holdfast
 from holdfast.engine.client import Holdfast
 from holdfast.engine.importing import source
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.message import Record, Text
 from tests.fuzz.judging import SECONDS, watch
 from tests.importers.gemini_writing import Chat
@@ -133,7 +133,7 @@ def test_sums_of_far_too_much_are_told(hf: Holdfast, tmp_path: Path) -> None:
 def test_what_nothing_is_grouped_by_is_refused_with_the_nearest(hf: Holdfast) -> None:
     group: Any = "agnet"
     for told in (hf.stats, hf.costs):
-        with pytest.raises(Unknown, match="did you mean agent"):
+        with pytest.raises(NotFound, match="did you mean agent"):
             told(group)
 
 
@@ -145,7 +145,7 @@ def test_many_sessions_of_one_file_are_written_a_few_dozen_at_a_time(
     (tmp_path / ".aider.chat.history.md").write_text(told)
     written: list[int] = []
     store = hf.engine.store.imports
-    whole = store.bring
+    whole = store.commit
 
     async def counted(*brought: Any, **more: Any) -> Any:
         written.append(len(brought))
@@ -216,5 +216,5 @@ def test_an_id_of_somebody_elses_runs_nothing(hf: Holdfast, tmp_path: Path) -> N
     told["session"]["id"] = "x$(touch${IFS}pwned)"
     (tmp_path / "a.ndjson").write_text(f"{json.dumps(told)}\n")
     bring(hf, tmp_path / "a.ndjson")
-    handed = hf.hand_over(only(hf).id, "markdown").data.decode()
+    handed = hf.handoff(only(hf).id, "markdown").data.decode()
     assert "`holdfast show 'x$(touch${IFS}pwned)' --all`" in handed

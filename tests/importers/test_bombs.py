@@ -23,7 +23,14 @@ from holdfast.importers.document import LARGEST
 from holdfast.importers.gemini_cli.thread import MOST_AGAIN
 from holdfast.importers.opencode.database import Limits
 from holdfast.importers.opencode.reader import in_database
-from holdfast.model.transcript_events import Called, Compacted, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import (
+    CallRead,
+    Compacted,
+    Kept,
+    MessageRead,
+    Problem,
+    TranscriptEvent,
+)
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, writing
 from tests.importers.opencode_writing import database, story
 from tests.thorough import share
@@ -31,12 +38,12 @@ from tests.thorough import share
 MANY = 1_500
 
 
-def read(name: str, path: Path, bounds: Bounds | None = None) -> list[Told]:
+def read(name: str, path: Path, bounds: Bounds | None = None) -> list[TranscriptEvent]:
     with closing(FileMaterial(Root(path.parent), path.name, bounds)) as material:
         return list(importer(name).read(material))
 
 
-def wrong(told: list[Told]) -> list[str]:
+def wrong(told: list[TranscriptEvent]) -> list[str]:
     return [item.what for item in told if isinstance(item, Problem)]
 
 
@@ -93,7 +100,7 @@ def test_compactions_keep_only_so_much_in_all(
     assert len(kept) == MANY
     assert 0 < sum(kept) <= MOST_KEPT
     assert [what for what in wrong(told) if "keep more messages" in what]
-    assert sum(isinstance(item, Said) for item in told) >= MANY
+    assert sum(isinstance(item, MessageRead) for item in told) >= MANY
 
 
 def test_a_message_that_is_written_again_and_again_is_kept_but_not_told_each_time(
@@ -105,7 +112,7 @@ def test_a_message_that_is_written_again_and_again_is_kept_but_not_told_each_tim
     for number in range(600):
         chat.user("u0", f"x{number}")
     told = read("gemini-cli", chat.write(tmp_path))
-    assert sum(isinstance(item, Said) for item in told) <= MOST_AGAIN + 600
+    assert sum(isinstance(item, MessageRead) for item in told) <= MOST_AGAIN + 600
     held = {item.record.line for item in told if isinstance(item, Kept)}
     assert {*range(602, 1_202)} <= held
     assert [what for what in wrong(told) if "written again" in what]
@@ -116,7 +123,9 @@ def test_a_stream_of_many_pieces_is_one_text(tmp_path: Path) -> None:
     piece = b'{"type":"message","role":"assistant","content":"%b"}\n' % (b"x" * 1_000)
     (tmp_path / "a.jsonl").write_bytes(first + piece * 5_000)
     tracemalloc.start()
-    (said,) = (item for item in read("gemini-cli", tmp_path / "a.jsonl") if isinstance(item, Said))
+    (said,) = (
+        item for item in read("gemini-cli", tmp_path / "a.jsonl") if isinstance(item, MessageRead)
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(said.message.text) == 5_000_000
@@ -166,7 +175,7 @@ def test_rows_behind_a_damaged_page_are_told(tmp_path: Path) -> None:
     data[torn : torn + 1024] = bytes(1024)
     path.write_bytes(data)
     told = read("opencode", path)
-    said = [item.message.text.split()[0] for item in told if isinstance(item, Said)]
+    said = [item.message.text.split()[0] for item in told if isinstance(item, MessageRead)]
     assert said[:90] == [str(number) for number in range(90)]
     assert said[-90:] == [str(number) for number in range(110, 200)]
     assert [what for what in wrong(told) if "'part' is damaged" in what]
@@ -184,7 +193,7 @@ def test_a_line_of_nothing_but_zeros_is_never_held(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert peak < 20_000_000
     assert "is longer than 1,048,576 bytes" in wrong(told)
-    assert [item for item in told if isinstance(item, Said)]
+    assert [item for item in told if isinstance(item, MessageRead)]
 
 
 def test_a_record_of_nothing_but_values_is_kept_and_not_taken_apart(
@@ -215,7 +224,7 @@ def test_a_document_is_held_once(name: str, times: float, tmp_path: Path) -> Non
     path = talk.export(tmp_path) if name == "opencode" else chat.document(tmp_path)
     tracemalloc.start()
     with closing(FileMaterial(Root(path.parent), path.name)) as material:
-        said = sum(isinstance(one, Said) for one in importer(name).read(material))
+        said = sum(isinstance(one, MessageRead) for one in importer(name).read(material))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert said == 1_000
@@ -236,7 +245,7 @@ def test_a_text_of_nothing_but_commas_is_one_value(tmp_path: Path) -> None:
     words = ',[{"' * 1_000_000
     told = pi_writing.Story()
     told.user(words)
-    (said,) = (item for item in read("pi", told.write(tmp_path)) if isinstance(item, Said))
+    (said,) = (item for item in read("pi", told.write(tmp_path)) if isinstance(item, MessageRead))
     assert said.message.text == words
 
 
@@ -253,14 +262,14 @@ def test_ids_that_repeat_and_parents_in_a_circle_end_nothing(tmp_path: Path) -> 
     for number in range(300):
         told.user("x", uuid=f"u{number % 3}", parent=f"u{(number + 1) % 3}")
     path = told.write(tmp_path)
-    assert sum(isinstance(item, Said) for item in read("claude-code", path)) == 300
+    assert sum(isinstance(item, MessageRead) for item in read("claude-code", path)) == 300
     other = pi_writing.Story()
     for number in range(300):
         other.user("x", id=f"u{number % 3}", parent=f"u{(number + 1) % 3}")
     other.add("compaction", id="u0", parent="u0", summary="s", firstKeptEntryId="nobody")
     items = read("pi", other.write(tmp_path))
-    assert sum(isinstance(item, Said) for item in items) == 300
-    assert not [item for item in items if isinstance(item, Called)]
+    assert sum(isinstance(item, MessageRead) for item in items) == 300
+    assert not [item for item in items if isinstance(item, CallRead)]
 
 
 @pytest.mark.parametrize("name", importers())
@@ -304,5 +313,5 @@ def test_a_long_session_of_gemini_goes_back_and_is_written_again(tmp_path: Path)
     path = told.write(tmp_path)
     found = read("gemini-cli", path)
     assert wrong(found) == []
-    again = [one for one in found if isinstance(one, Said) and one.message.text == "y"]
+    again = [one for one in found if isinstance(one, MessageRead) and one.message.text == "y"]
     assert len(again) == rounds

@@ -46,7 +46,7 @@ def carried_on(path: Path) -> None:
             (report,) = bring(hf, path)
             session = hf.session(report.sessions[0])
             session.user("Go on, please.")
-            entry = session.speak(HttpProvider(transport, format), model=model)
+            entry = session.send(HttpProvider(transport, format), model=model)
             assert said(entry) == "Understood."
             assert not server.refused
 

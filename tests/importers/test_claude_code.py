@@ -79,7 +79,7 @@ def test_a_file_that_begins_with_a_compaction_begins_with_its_summary(
     told.compact("What was before.")
     told.user("On.")
     bring(hf, told.write(tmp_path / "p"))
-    first, second = only(hf).seen()
+    first, second = only(hf).visible()
     assert isinstance(first.body, Message)
     assert first.body.parts[0].text == "What was before."  # type: ignore[union-attr]
     assert said(second) == "On."

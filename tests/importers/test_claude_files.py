@@ -16,7 +16,15 @@ from holdfast.files import Root
 from holdfast.importers.claude_code import ClaudeCode
 from holdfast.model.message import Media, Message, Reasoning, Record, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Called, Cleared, Compacted, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import (
+    CallRead,
+    Cleared,
+    Compacted,
+    Kept,
+    MessageRead,
+    Problem,
+    TranscriptEvent,
+)
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
 from tests.importers.looking import bring, calls_of, parts
@@ -47,7 +55,7 @@ def oracle() -> dict[str, Any]:
     return json.loads((SHARED_DATA / "oracle.json").read_text())
 
 
-def told(name: str) -> list[Told]:
+def told(name: str) -> list[TranscriptEvent]:
     path = HOME / name
     return list(ClaudeCode().read(FileMaterial(Root(path.parent), path.name)))
 
@@ -65,8 +73,8 @@ def test_what_is_told_agrees_with_the_oracle(name: str, oracle: dict[str, Any]) 
     assert lines == known["records"]
 
 
-def counted(items: list[Told]) -> dict[str, int]:
-    said = [part for item in items if isinstance(item, Said) for part in item.message.parts]
+def counted(items: list[TranscriptEvent]) -> dict[str, int]:
+    said = [part for item in items if isinstance(item, MessageRead) for part in item.message.parts]
     calls = {part.id for part in said if isinstance(part, ToolCall)}
     results = [part for part in said if isinstance(part, ToolResult)]
     pictures = sum(isinstance(part, Media) for part in said)
@@ -80,10 +88,10 @@ def counted(items: list[Told]) -> dict[str, int]:
     }
 
 
-def used(items: list[Told]) -> dict[str, int]:
+def used(items: list[TranscriptEvent]) -> dict[str, int]:
     best: dict[str, Usage] = {}
     for item in items:
-        if isinstance(item, Called):
+        if isinstance(item, CallRead):
             best[item.request] = max(
                 best.get(item.request, item.usage), item.usage, key=lambda one: one.total
             )
@@ -95,13 +103,13 @@ def used(items: list[Told]) -> dict[str, int]:
     }
 
 
-def kept_lines(items: list[Told]) -> set[int]:
+def kept_lines(items: list[TranscriptEvent]) -> set[int]:
     """The lines that are kept in some form."""
     alone = {item.record.line for item in items if isinstance(item, Kept)}
     return alone | {
         record.line
         for item in items
-        if isinstance(item, (Said, Compacted))
+        if isinstance(item, (MessageRead, Compacted))
         for record in item.records
     }
 

@@ -16,7 +16,14 @@ from holdfast.importers.codex import Codex
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Called, Compacted, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import (
+    CallRead,
+    Compacted,
+    Kept,
+    MessageRead,
+    Problem,
+    TranscriptEvent,
+)
 from holdfast.testing import StrictServer
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
@@ -53,7 +60,7 @@ def oracle() -> dict[str, Any]:
     return json.loads((SHARED_DATA / "oracle.json").read_text())
 
 
-def told(name: str) -> list[Told]:
+def told(name: str) -> list[TranscriptEvent]:
     path = HOME / name
     return list(Codex().read(FileMaterial(Root(path.parent), path.name)))
 
@@ -80,8 +87,8 @@ def expected(known: dict[str, Any]) -> dict[str, int]:
     return {name: known[name] for name in names} | {name: total.get(name, 0) for name in usage}
 
 
-def counted(items: list[Told]) -> dict[str, int]:
-    said = [part for item in items if isinstance(item, Said) for part in item.message.parts]
+def counted(items: list[TranscriptEvent]) -> dict[str, int]:
+    said = [part for item in items if isinstance(item, MessageRead) for part in item.message.parts]
     calls = {p.id for p in said if isinstance(p, ToolCall) and p.name != "tool_search"}
     results = [p for p in said if isinstance(p, ToolResult) and p.name != "tool_search"]
     events = [record for record in records(items) if record.type == "event_msg/user_message"]
@@ -95,8 +102,8 @@ def counted(items: list[Told]) -> dict[str, int]:
     }
 
 
-def used(items: list[Told]) -> dict[str, int]:
-    usage = sum((item.usage for item in items if isinstance(item, Called)), Usage())
+def used(items: list[TranscriptEvent]) -> dict[str, int]:
+    usage = sum((item.usage for item in items if isinstance(item, CallRead)), Usage())
     return {
         "input_tokens": usage.prompt,
         "cached_input_tokens": usage.cache_read,
@@ -105,13 +112,15 @@ def used(items: list[Told]) -> dict[str, int]:
     }
 
 
-def records(items: list[Told]) -> list[Record]:
+def records(items: list[TranscriptEvent]) -> list[Record]:
     alone = [item.record for item in items if isinstance(item, Kept)]
-    beside = [r for item in items if isinstance(item, (Said, Compacted)) for r in item.records]
+    beside = [
+        r for item in items if isinstance(item, (MessageRead, Compacted)) for r in item.records
+    ]
     return [*alone, *beside]
 
 
-def kinds(items: list[Told]) -> Counter[str]:
+def kinds(items: list[TranscriptEvent]) -> Counter[str]:
     """How many records there are of each kind, whatever has become of them."""
     return Counter({record.line: record.type.split(".content")[0].split(".output")[0]
                     .split(".tools")[0] for record in records(items)}.values())  # fmt: skip
@@ -154,7 +163,7 @@ def test_what_is_visible_is_what_codex_would_send(name: str, tmp_path: Path) -> 
     items = [one["payload"] for one in later if one["type"] == "response_item"]
     with holdfast.open(tmp_path / "store.db") as hf:
         (report,) = bring(hf, HOME / name)
-        entries = list(hf.session(report.sessions[0]).seen())
+        entries = list(hf.session(report.sessions[0]).visible())
     summaries = [place for place, entry in enumerate(entries) if isinstance(entry.body, Summary)]
     cut = summaries[-1] if summaries else -1
     assert len(summaries) == bool(places)
@@ -202,7 +211,7 @@ def test_the_golden_totals_of_another_tracker() -> None:
     items = told("vibecodingtracker/codex.jsonl")
     total = wanted["total_token_usage"]
     assert used(items) == {name: total[name] for name in used([])}
-    assert {item.model for item in items if isinstance(item, Called)} == {model}
+    assert {item.model for item in items if isinstance(item, CallRead)} == {model}
 
 
 @needs_data
@@ -212,6 +221,6 @@ def test_the_prompts_that_were_typed_are_one_session(tmp_path: Path) -> None:
         assert report.messages == 115
         session = hf.session(report.sessions[0])
         assert session.info.title == "What was typed into Codex"
-        first = next(iter(session.seen())).body
+        first = next(iter(session.visible())).body
         assert isinstance(first, Message)
         assert first.text == "Can we continue from where we left off?"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from tests.importers.looking import bring, calls_of, log, words
 from tests.importers.rollouts import THREAD, Rollout, said, sealed
 
@@ -31,7 +31,7 @@ def copied(told: Rollout, *, at: str = LATER) -> Rollout:
     return told
 
 
-def fork_of(hf: Holdfast, session: str) -> BlockingSession:
+def fork_of(hf: Holdfast, session: str) -> Session:
     (fork,) = hf.forks(hf.session(session).info)
     return hf.session(fork.id)
 

@@ -12,9 +12,9 @@ import holdfast
 from holdfast.engine.client import Holdfast
 from holdfast.engine.importing.transcript_file import FileMaterial
 from holdfast.engine.plugins import importer
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import Root
-from holdfast.model.transcript_events import Problem, Said
+from holdfast.model.transcript_events import MessageRead, Problem
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, rollouts
 from tests.importers.looking import bring, only, words
 from tests.importers.writing import Transcript, story
@@ -103,7 +103,7 @@ def test_what_lies_behind_a_hole_at_the_beginning_is_imported(
 def test_a_named_file_is_read_as_the_program_that_was_named(hf: Holdfast, tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes(b'{"type":"summary","summary":"A roof"}\n')
-    with pytest.raises(Misuse, match="no transcript"):
+    with pytest.raises(InvalidRequest, match="no transcript"):
         bring(hf, path)
     (report,) = hf.import_from(path, agents=["claude-code"])
     assert report.importer == "claude-code"
@@ -156,7 +156,7 @@ class Damaged:
         self.path.write_bytes(data)
         with closing(FileMaterial(Root(self.path.parent), self.path.name)) as material:
             told = list(importer(self._importer).read(material))
-        natives = {one.native.split("#")[0] for one in told if isinstance(one, Said)}
+        natives = {one.native.split("#")[0] for one in told if isinstance(one, MessageRead)}
         return natives, any(isinstance(one, Problem) for one in told)
 
     def left(self, start: int, end: int) -> set[str]:

@@ -15,7 +15,14 @@ from holdfast.files import Root
 from holdfast.importers.gemini_cli import GeminiCli
 from holdfast.model.message import Reasoning, Record, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Begun, Called, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import (
+    CallRead,
+    Kept,
+    MessageRead,
+    Problem,
+    SessionStarted,
+    TranscriptEvent,
+)
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
 from tests.importers.looking import bring, parts, texts
@@ -30,15 +37,18 @@ FILES = sorted(
 needs_data = pytest.mark.skipif(not HOME.is_dir(), reason="recorded data is missing")
 
 
-def told(name: str) -> list[Told]:
+def told(name: str) -> list[TranscriptEvent]:
     path = HOME / name
     return list(GeminiCli().read(FileMaterial(Root(path.parent), path.name)))
 
 
-def left(items: list[Told]) -> list[Record]:
+def left(items: list[TranscriptEvent]) -> list[Record]:
     """The records that are kept, whatever they stand with."""
     kept = [item.record for item in items if isinstance(item, Kept)]
-    return [*kept, *(record for item in items if isinstance(item, Said) for record in item.records)]
+    return [
+        *kept,
+        *(record for item in items if isinstance(item, MessageRead) for record in item.records),
+    ]
 
 
 @needs_data
@@ -49,21 +59,21 @@ def test_what_is_told_agrees_with_the_oracle(name: str) -> None:
         pytest.skip("the oracle does not know it")
     items = told(name)
     assert not [item for item in items if isinstance(item, Problem)]
-    (begun,) = [item for item in items if isinstance(item, Begun)]
+    (begun,) = [item for item in items if isinstance(item, SessionStarted)]
     assert begun.native == known["session"]
     kinds = Counter(ids(items).values())
     assert (dict(kinds), kinds.total()) == (known["types"], known["messages"])
-    said = [part for item in items if isinstance(item, Said) for part in item.message.parts]
+    said = [part for item in items if isinstance(item, MessageRead) for part in item.message.parts]
     results = [part for part in said if isinstance(part, ToolResult)]
     assert sum(isinstance(part, ToolCall) for part in said) == known["tool_calls"]
     assert sum(not part.error for part in results) == known["tool_status"].get("success", 0)
     assert sum(isinstance(part, Reasoning) for part in said) == known["thoughts"]
-    used = [item.usage for item in items if isinstance(item, Called)]
+    used = [item.usage for item in items if isinstance(item, CallRead)]
     assert sum(one.prompt for one in used) == known["tokens_in"]
     assert sum(one.output - one.reasoning for one in used) == known["tokens_out"]
 
 
-def ids(items: list[Told]) -> dict[str, str]:
+def ids(items: list[TranscriptEvent]) -> dict[str, str]:
     """The messages that a file holds, by id, as they call themselves."""
     found: dict[str, str] = {}
     for record in left(items):
@@ -99,7 +109,7 @@ def test_every_value_of_a_file_is_somewhere_in_what_is_told(name: str) -> None:
     items = told(name)
     there = {text for record in left(items) for text in texts(json.loads(record.data))}
     for item in items:
-        if isinstance(item, Said):
+        if isinstance(item, MessageRead):
             for part in item.message.parts:
                 there |= {part.output} if isinstance(part, ToolResult) else set()
                 there |= {getattr(part, "text", "")}
@@ -118,7 +128,7 @@ def test_totals_agree_with_the_tracker_s_golden() -> None:
     wanted = golden["records"][0]["conversationUsage"]
     found: dict[str, Usage] = {}
     for item in told("vibecodingtracker/gemini.jsonl"):
-        if isinstance(item, Called):
+        if isinstance(item, CallRead):
             found[item.model] = found.get(item.model, Usage()) + item.usage
     assert found.keys() == wanted.keys()
     for model, used in found.items():
@@ -135,12 +145,12 @@ def test_totals_agree_with_the_tracker_s_golden() -> None:
 def test_cut_at_any_byte_what_is_whole_is_told(name: str, tmp_path: Path) -> None:
     data = (HOME / name).read_bytes()
     path = tmp_path / Path(name).name
-    whole = [item for item in told(name) if isinstance(item, Said)]
-    said: list[Said] = []
+    whole = [item for item in told(name) if isinstance(item, MessageRead)]
+    said: list[MessageRead] = []
     for length in range(len(data)):
         path.write_bytes(data[:length])
         items = list(GeminiCli().read(FileMaterial(Root(tmp_path), path.name)))
-        said = [item for item in items if isinstance(item, Said)]
+        said = [item for item in items if isinstance(item, MessageRead)]
         ends = [
             length >= data.find(b'"%b"' % item.native.partition("#")[0].encode()) for item in whole
         ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.importing import workers
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, SummaryText, assistant
@@ -27,11 +27,11 @@ MORE = {
 }  # fmt: skip
 
 
-def handed(hf: Holdfast, to: str, home: Path) -> tuple[BlockingSession, Path]:
+def handed(hf: Holdfast, to: str, home: Path) -> tuple[Session, Path]:
     session = hf.session(model="gpt-5.1", title="The roof")
     session.user("Mend the roof.")
     session.append(assistant("It is mended."))
-    hf.hand_over(session.id, to, home=home)
+    hf.handoff(session.id, to, home=home)
     (file,) = home.rglob("*.jsonl")
     return session, file
 
@@ -53,7 +53,7 @@ def grow(file: Path, to: str, *said: str) -> None:
         grown.write("".join(more(to, one) for one in said))
 
 
-def fork_of(hf: Holdfast, session: BlockingSession) -> BlockingSession:
+def fork_of(hf: Holdfast, session: Session) -> Session:
     (found,) = [one for one in hf.every_session() if one.parent == session.id]
     return hf.session(found.id)
 
@@ -87,7 +87,7 @@ def test_a_copy_of_what_was_imported_is_known_though_somebody_went_on_in_it(
     told.reply("msg_1", text("It is mended."))
     bring(hf, told.write(tmp_path / "p"))
     session = only(hf)
-    hf.hand_over(session.id, to, home=tmp_path / "home")
+    hf.handoff(session.id, to, home=tmp_path / "home")
     (file,) = (tmp_path / "home").rglob("*.jsonl")
     grow(file, to, "And the wall?")
     bring(hf, file)
@@ -196,7 +196,7 @@ def test_that_its_session_is_not_here_is_known_where_workers_read_it(
         assert report.messages == only(other).info.head
 
 
-def summed_up(hf: Holdfast, to: str, home: Path, title: str = "") -> tuple[BlockingSession, Path]:
+def summed_up(hf: Holdfast, to: str, home: Path, title: str = "") -> tuple[Session, Path]:
     """A session that begins with a summary, handed over."""
     session = hf.session(model="gpt-5.1", title=title)
     session.user("Mend the roof.")
@@ -204,7 +204,7 @@ def summed_up(hf: Holdfast, to: str, home: Path, title: str = "") -> tuple[Block
     session.append(Summary(covers=(Span(1, 2),), text="A roof was mended."))
     session.user("Paint it.")
     session.append(assistant("It is blue."))
-    hf.hand_over(session.id, to, home=home)
+    hf.handoff(session.id, to, home=home)
     (file,) = home.rglob("*.jsonl")
     return session, file
 
@@ -252,7 +252,7 @@ def test_a_copy_that_is_found_before_its_session_waits_for_it(
     original = told.write(tmp_path / "z" / "deep" / "below")
     bring(hf, original)
     session = only(hf)
-    hf.hand_over(session.id, to, home=tmp_path / "home")
+    hf.handoff(session.id, to, home=tmp_path / "home")
     (file,) = (tmp_path / "home").rglob("*.jsonl")
     copy = tmp_path / "a" / file.name
     copy.parent.mkdir()
@@ -279,7 +279,7 @@ def test_a_copy_of_a_copy_waits_for_both(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, told.write(places[0]))
     for place, asked in zip(places[1:], ("And the wall?", "And the door?"), strict=True):
         (last,) = [one for one in hf.every_session() if not hf.forks(one)]
-        hf.hand_over(last.id, "codex", home=place)
+        hf.handoff(last.id, "codex", home=place)
         (file,) = place.rglob("*.jsonl")
         grow(file, "codex", asked)
         bring(hf, file)

@@ -17,7 +17,13 @@ from holdfast.importers.gemini_cli import GeminiCli
 from holdfast.importers.opencode import OpenCode
 from holdfast.importers.opencode.database import Limits
 from holdfast.importers.opencode.reader import in_database
-from holdfast.model.transcript_events import Begun, Kept, Problem, Said, Told
+from holdfast.model.transcript_events import (
+    Kept,
+    MessageRead,
+    Problem,
+    SessionStarted,
+    TranscriptEvent,
+)
 from holdfast.ports import Importer
 from tests.importers.gemini_writing import Chat
 from tests.importers.gemini_writing import story as chat
@@ -28,18 +34,18 @@ DEEP = b'{"a":' * 100_000
 """More levels than anything here descends."""
 
 
-def read(importer: Importer, path: Path, limits: Limits | None = None) -> list[Told]:
+def read(importer: Importer, path: Path, limits: Limits | None = None) -> list[TranscriptEvent]:
     with closing(FileMaterial(Root(path.parent), path.name)) as material:
         told = in_database(material, limits) if limits else importer.read(material)
         return list(told)
 
 
-def wrong(told: list[Told]) -> list[str]:
+def wrong(told: list[TranscriptEvent]) -> list[str]:
     return [item.what for item in told if isinstance(item, Problem)]
 
 
-def said(told: list[Told]) -> list[str]:
-    return [item.native for item in told if isinstance(item, Said)]
+def said(told: list[TranscriptEvent]) -> list[str]:
+    return [item.native for item in told if isinstance(item, MessageRead)]
 
 
 def test_deep_lines_hide_nothing_else(tmp_path: Path) -> None:
@@ -119,7 +125,7 @@ def test_views_and_virtual_tables_are_no_tables(tmp_path: Path) -> None:
         db.execute("CREATE TABLE part (id, message_id, data)")
     told = read(OpenCode(), path)
     assert wrong(told)[:2] == ["has no table 'session'", "has no table 'message'"]
-    assert not [item for item in told if isinstance(item, Begun)]
+    assert not [item for item in told if isinstance(item, SessionStarted)]
 
 
 def test_triggers_never_run_and_what_they_guard_is_read(tmp_path: Path) -> None:

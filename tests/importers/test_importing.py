@@ -15,7 +15,7 @@ import holdfast
 from holdfast.engine.client import Holdfast
 from holdfast.engine.importing import session_import
 from holdfast.engine.importing.fingerprints import printed, with_subtasks
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.log import Body, Notes, Records, Rewind
 from holdfast.model.message import Message, Reasoning, Record, Text, ToolCall
 from tests.importers.looking import bring, calls_of, log, only, parts, said, words
@@ -278,9 +278,9 @@ def test_a_damaged_line_is_told_with_its_number_and_the_rest_is_read(
 def test_what_is_no_transcript_is_refused_by_name(hf: Holdfast, tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text('{"a": 1}\n')
-    with pytest.raises(Misuse, match="no transcript"):
+    with pytest.raises(InvalidRequest, match="no transcript"):
         bring(hf, path)
-    with pytest.raises(Unknown, match="nowhere"):
+    with pytest.raises(NotFound, match="nowhere"):
         bring(hf, tmp_path / "nowhere")
     assert bring(hf, tmp_path) == []
 

@@ -17,14 +17,14 @@ from holdfast.files import Root
 from holdfast.importers.opencode import OpenCode
 from holdfast.model.message import Record, Text, ToolCall, ToolResult
 from holdfast.model.transcript_events import (
-    Begun,
-    Called,
+    CallRead,
     Cleared,
     Compacted,
     Kept,
+    MessageRead,
     Problem,
-    Said,
-    Told,
+    SessionStarted,
+    TranscriptEvent,
 )
 from holdfast.testing.contracts.importer import WINDOWS
 from tests.conftest import SHARED_DATA
@@ -37,16 +37,16 @@ EXPORTS = sorted(
 needs_data = pytest.mark.skipif(not HOME.is_dir(), reason="recorded data is missing")
 
 
-def told(path: Path) -> list[Told]:
+def told(path: Path) -> list[TranscriptEvent]:
     (source,) = find([path], ["opencode"])
     with closing(FileMaterial(Root(source.root), source.name)) as material:
         return list(OpenCode().read(material))
 
 
-def left(items: list[Told]) -> list[Record]:
+def left(items: list[TranscriptEvent]) -> list[Record]:
     """The records that are kept, whatever they stand with."""
     kept = [item.record for item in items if isinstance(item, Kept)]
-    held = [item for item in items if isinstance(item, (Said, Compacted))]
+    held = [item for item in items if isinstance(item, (MessageRead, Compacted))]
     return [*kept, *(record for item in held for record in item.records)]
 
 
@@ -56,7 +56,7 @@ def test_what_is_told_agrees_with_the_oracle(name: str) -> None:
     known = json.loads((SHARED_DATA / "oracle.json").read_text())[f"transcripts/opencode/{name}"]
     items = told(HOME / name)
     assert not [item for item in items if isinstance(item, Problem)]
-    (begun,) = [item for item in items if isinstance(item, Begun)]
+    (begun,) = [item for item in items if isinstance(item, SessionStarted)]
     assert (begun.native, begun.parent) == (known["session"], known["parent"] or "")
     records = left(items)
     infos = [json.loads(record.data) for record in records if record.type == "message"]
@@ -72,22 +72,22 @@ def test_what_is_told_agrees_with_the_oracle(name: str) -> None:
     }
 
 
-def statuses(items: list[Told]) -> dict[str, int]:
-    said = [part for item in items if isinstance(item, Said) for part in item.message.parts]
+def statuses(items: list[TranscriptEvent]) -> dict[str, int]:
+    said = [part for item in items if isinstance(item, MessageRead) for part in item.message.parts]
     results = Counter("error" if part.error else "completed" for part in said
                       if isinstance(part, ToolResult))  # fmt: skip
     assert sum(isinstance(part, ToolCall) for part in said) == results.total()
     return dict(results)
 
 
-def totals(items: list[Told]) -> dict[str, Any]:
-    used = [item.usage for item in items if isinstance(item, Called)]
+def totals(items: list[TranscriptEvent]) -> dict[str, Any]:
+    used = [item.usage for item in items if isinstance(item, CallRead)]
     compactions = sum(isinstance(item, Compacted) for item in items)
     return {
         "pruned_tools": sum(len(item.calls) for item in items if isinstance(item, Cleared)),
         "compactions": compactions,
         "summaries": compactions,
-        "cost": sum(item.cost or 0 for item in items if isinstance(item, Called)),
+        "cost": sum(item.cost or 0 for item in items if isinstance(item, CallRead)),
         "tokens": {
             "input": sum(one.input for one in used),
             "output": sum(one.output - one.reasoning for one in used),
@@ -103,7 +103,7 @@ def test_every_text_of_a_file_is_somewhere_in_what_is_told(name: str) -> None:
     there = {text for record in left(items) for text in texts(json.loads(record.data))}
     for item in items:
         there |= {item.text} if isinstance(item, Compacted) else set()
-        for part in item.message.parts if isinstance(item, Said) else ():
+        for part in item.message.parts if isinstance(item, MessageRead) else ():
             there |= {getattr(part, "text", ""), getattr(part, "output", "")}
             there |= set(texts(part.fields)) if isinstance(part, ToolCall) else set()
     assert not set(texts(json.loads((HOME / name).read_text()))) - there
@@ -135,5 +135,5 @@ def test_the_trees_import_whole() -> None:
 @needs_data
 def test_parts_that_lie_in_one_directory_are_found() -> None:
     items = told(HOME / "agent-sessions/storage_legacy/session/proj_test/ses_s_stage0_drift.json")
-    said = [part for item in items if isinstance(item, Said) for part in item.message.parts]
+    said = [part for item in items if isinstance(item, MessageRead) for part in item.message.parts]
     assert [type(part) for part in said] == [ToolCall, Text, ToolResult]

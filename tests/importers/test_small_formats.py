@@ -20,7 +20,7 @@ from holdfast.engine.plugins import importer
 from holdfast.files import Root
 from holdfast.model.message import Record, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Begun, Called, Said
+from holdfast.model.transcript_events import CallRead, MessageRead, SessionStarted
 from holdfast.testing import StrictServer
 from tests.conftest import SHARED_DATA
 from tests.engine.test_sdks import CLIENTS, script
@@ -109,7 +109,7 @@ def test_cut_all_over_it_is_read_to_its_end(name: str, shared_data: Path, tmp_pa
     for length in range(0, len(data), max(len(data) // share(CUTS, 5), 1)):
         file.write_bytes(data[:length])
         items = list(importer(name).read(FileMaterial(Root(tmp_path), file.name)))
-        said = sum(isinstance(item, Said) for item in items)
+        said = sum(isinstance(item, MessageRead) for item in items)
         assert said >= told - 1  # of what is cut, no more is missing than what it is cut in
         told = max(told, said)
     assert told
@@ -126,11 +126,11 @@ def test_aider_agrees_with_what_was_counted(path: Path, shared_data: Path) -> No
     counted = json.loads((shared_data / "oracle.json").read_text())[str(path)]
     text = (shared_data / path).read_text(encoding="utf-8")
     told = told_of(shared_data / path)
-    said = [item.message for item in told if isinstance(item, Said)]
+    said = [item.message for item in told if isinstance(item, MessageRead)]
     replies = [message.text for message in said if message.role == "assistant"]
     own = [m for m in said if m.role == "user" and not m.parts[0].scaffold]  # type: ignore[union-attr]
     headings = len(re.findall(r"^#### .*(?<!  )$", text, re.MULTILINE))  # counted as the user's
-    assert sum(isinstance(item, Begun) for item in told) == counted["sessions"]
+    assert sum(isinstance(item, SessionStarted) for item in told) == counted["sessions"]
     assert len(own) == counted["user_blocks"] - headings
     assert sum(m.text.count("\n") + 1 for m in own) == counted["user_lines"] - headings
     blocks = sum(len(re.findall(r"^<<<<<<< SEARCH", reply, re.MULTILINE)) for reply in replies)
@@ -138,7 +138,7 @@ def test_aider_agrees_with_what_was_counted(path: Path, shared_data: Path) -> No
     quoted = sum(line.startswith("> ") for reply in replies for line in reply.split("\n"))
     assert quoted == 0  # none of the models quoted anything: all of it is the console's
     used = re.findall(r"(\d+) prompt tokens, (\d+) completion tokens, \$([\d.]+)", text)
-    calls = [item for item in told if isinstance(item, Called)]
+    calls = [item for item in told if isinstance(item, CallRead)]
     assert [(c.usage.input, c.usage.output) for c in calls] == [
         (int(a), int(b)) for a, b, _ in used
     ]

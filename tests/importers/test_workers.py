@@ -24,7 +24,7 @@ from holdfast.engine.importing import worker_main, workers
 from holdfast.engine.importing.discovery import Source
 from holdfast.engine.importing.worker_main import maker
 from holdfast.model.import_batch import Ready
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 from holdfast.model.store import Changes
 from holdfast.stores.search import pending
 from holdfast.stores.sql.database import Row
@@ -135,17 +135,17 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-def plainly(files: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> list[Imported]:
+def plainly(files: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> list[ImportReport]:
     """As it is without workers."""
     with monkeypatch.context() as patched:
         patched.setattr(workers, "LEAST", 1 << 60)
         return imported(files, store)
 
 
-def imported(files: Path, store: Path) -> list[Imported]:
+def imported(files: Path, store: Path) -> list[ImportReport]:
     with holdfast.open(store) as hf:
         reports = list(hf.import_from(files))
-        while hf.catch_up():
+        while hf.index():
             pass
     return reports
 
@@ -263,10 +263,10 @@ def test_what_somebody_else_brings_meanwhile_is_not_there_twice(
 
 
 def test_in_an_event_loop_too(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ours() -> list[Imported]:
+    async def ours() -> list[ImportReport]:
         async with holdfast.open_async(tmp_path / "ours.db") as hf:
             reports = [one async for one in hf.import_from(files)]
-            while await hf.catch_up():
+            while await hf.index():
                 pass
             return reports
 

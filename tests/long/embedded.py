@@ -99,7 +99,7 @@ def talk(folder: Path, provider: Provider, turns: int, tell: Any = lambda _: Non
         s = hf.session(model=SMALL, summariser=voice, hooks=[plans.append])
         for turn in range(turns):
             s.user(question(turn))
-            entry = s.speak(provider, options={"max_tokens": REPLY}, system=SYSTEM)
+            entry = s.send(provider, options={"max_tokens": REPLY}, system=SYSTEM)
             body = entry.body
             assert isinstance(body, Message)
             told.turns += 1

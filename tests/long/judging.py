@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import holdfast
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import Message
 from tests.long.player import JOURNAL
@@ -72,7 +72,7 @@ def _answered(entries: Sequence[Entry], done: Mapping[int, str]) -> Iterator[str
             yield f"the answer to turn {number} was acknowledged and is lost"
 
 
-def _states(session: BlockingSession) -> Iterator[str]:
+def _states(session: Session) -> Iterator[str]:
     """Every call has a result, or is known to have been interrupted."""
     for call, state in session.tool_states().items():
         if state.state in ("pending", "running"):

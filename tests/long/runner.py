@@ -14,16 +14,16 @@ from typing import Any
 import holdfast
 from holdfast.agent.build import agent
 from holdfast.agent.loop import Agent
-from holdfast.agent.model_choice import Whom
+from holdfast.agent.model_choice import ModelTarget
 from holdfast.agent.summariser import Voice
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.model.message import Message
 
 
 def main() -> None:
     """Work on one session until nothing more is said."""
     told = json.loads(sys.argv[1])
-    whom = Whom(told["model"], told["provider"], told["format"])
+    whom = ModelTarget(told["model"], told["provider"], told["format"])
     with (
         closing(Voice(lambda _: whom.open())) as voice,
         holdfast.open(told["store"]) as hf,
@@ -39,7 +39,7 @@ def main() -> None:
             say(done=turn["number"], text=ended(session, said.seq) or worked(made))
 
 
-def _session(hf: Holdfast, told: dict[str, Any], voice: Voice | None) -> BlockingSession:
+def _session(hf: Holdfast, told: dict[str, Any], voice: Voice | None) -> Session:
     if told["session"]:
         return hf.session(told["session"], summariser=voice, on_conflict="raise")
     return hf.session(
@@ -47,9 +47,9 @@ def _session(hf: Holdfast, told: dict[str, Any], voice: Voice | None) -> Blockin
     )
 
 
-def ended(session: BlockingSession, seq: int) -> str:
+def ended(session: Session, seq: int) -> str:
     """The last words of a turn that was done before; empty where it was not."""
-    after = [e.body for e in session.seen() if e.seq > seq and isinstance(e.body, Message)]
+    after = [e.body for e in session.visible() if e.seq > seq and isinstance(e.body, Message)]
     last = after[-1] if after else None
     return last.text if last and last.role == "assistant" and not last.calls else ""
 

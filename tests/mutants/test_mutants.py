@@ -160,10 +160,10 @@ class C(Struct, frozen=True):
 
     def f(self, a: Literal["x", "y"]) -> None:
         """Say 1."""
-        raise Misuse("say " + str(1))
+        raise InvalidRequest("say " + str(1))
 '''
     assert [(one.operator, one.was) for one in mutants("m.py", source)] == [
-        ("statement", 'raise Misuse("say " + str(1))')
+        ("statement", 'raise InvalidRequest("say " + str(1))')
     ]
 
 

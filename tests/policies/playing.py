@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.bridge import spoken
 from holdfast.engine.client import Holdfast, ThreadLock
 from holdfast.engine.engine import Engine
@@ -88,7 +88,7 @@ class Play:
             catalogue=self.models, voice=spoken,
         )  # fmt: skip
         self.hf = Holdfast(engine)
-        self.session: BlockingSession = self.hf.session(
+        self.session: Session = self.hf.session(
             model=MODEL, policy=name, summariser=self.voice, weak_model=""
         )
         self.said: dict[int, Said] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.core.compaction.notes import TEMPLATE
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Clear, Notes, Summary
 from holdfast.model.message import Text, ToolResult, assistant
 from holdfast.policies import policy
@@ -200,11 +200,11 @@ def test_after_three_failures_it_stops_trying_for_a_while() -> None:
     play.session.append(assistant("word " * 9_000))
     play.session.user("second")
     for _ in range(5):
-        with suppress(Misuse):
+        with suppress(InvalidRequest):
             play.session.plan()
     assert len(voice.asked) == 3
     play.clock.ms += HOUR
-    with suppress(Misuse):
+    with suppress(InvalidRequest):
         play.session.plan()
     assert len(voice.asked) == 4
     assert play.markers() == []

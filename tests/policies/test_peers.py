@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Clear, Summary
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant, tool, user
 from tests.policies.playing import SUMMARY, Play, Voice, record, requested
@@ -96,7 +96,7 @@ def test_a_summary_that_is_empty_inflated_or_aborted_leaves_nothing_behind(
 ) -> None:
     play = worked(Play(name, voice=Voice(answer)))
     before = [entry.id for entry in play.session.entries()]
-    with suppress(Misuse):
+    with suppress(InvalidRequest):
         play.session.plan()
     assert [entry.id for entry in play.session.entries()] == before
     assert play.markers() == []
@@ -111,7 +111,7 @@ def test_a_reply_cut_off_in_the_middle_of_a_summary_is_no_summary(name: str) -> 
         "usage": {"input_tokens": 9, "output_tokens": 9},
     }  # fmt: skip
     play = worked(Play(name, voice=Voice(lambda question: half)))  # type: ignore[arg-type,return-value]
-    with suppress(Misuse):
+    with suppress(InvalidRequest):
         assert play.session.plan().model == ""
     assert play.voice.asked
 
@@ -120,7 +120,7 @@ def test_a_reply_cut_off_in_the_middle_of_a_summary_is_no_summary(name: str) -> 
 def test_with_nothing_that_may_be_cut_nothing_is(name: str) -> None:
     play = Play(name)
     play.session.user("only this " + "word " * 2_000)
-    with pytest.raises(Misuse):
+    with pytest.raises(InvalidRequest):
         play.session.plan()
     play.say(Said("assistant", "", calls=(("c1", "Read"),)))
     made = play.session.preview()

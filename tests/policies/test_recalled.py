@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.model.message import Text, assistant
 from holdfast.policies import names
 
@@ -27,7 +27,7 @@ def hf() -> Iterator[Holdfast]:
         yield hf
 
 
-def talked(hf: Holdfast, policy: str, *, asked: bool) -> BlockingSession:
+def talked(hf: Holdfast, policy: str, *, asked: bool) -> Session:
     voice = (lambda question: SUMMARY) if asked else None
     s = hf.session(model="gpt-4", policy=policy, summariser=voice)
     for n in range(24):
@@ -37,7 +37,7 @@ def talked(hf: Holdfast, policy: str, *, asked: bool) -> BlockingSession:
     return s
 
 
-def shown(s: BlockingSession) -> str:
+def shown(s: Session) -> str:
     blocks = s.window().blocks
     return "\n".join(part.text for b in blocks for part in b.parts if isinstance(part, Text))
 

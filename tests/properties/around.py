@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock
+from holdfast.engine.client import Holdfast, Session, ThreadLock
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.window.prepared_window import PreparedWindow
@@ -46,7 +46,7 @@ def kept(window: int, durable: bool) -> Iterator[Holdfast]:
             yield filed
 
 
-def answer(s: BlockingSession, made: PreparedWindow) -> None:
+def answer(s: Session, made: PreparedWindow) -> None:
     """A reply comes, with what it took."""
     made.request("anthropic")
     s.reply(

@@ -12,7 +12,7 @@ from holdfast.core.window.repair import INTERRUPTED
 from holdfast.core.window.truncate import all_shown, cap
 from holdfast.engine.bridge import drive
 from holdfast.engine.calls.ask import CAUSES
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.compaction.model_summary import PIECES
 from holdfast.engine.plugins import codec
 from holdfast.engine.window.prepared_window import PreparedWindow
@@ -69,7 +69,7 @@ class Climber:
         self.last: tuple[int, str, list[bytes]] | None = None
         """Epoch, model and encoded blocks of the window before."""
 
-    def _open(self) -> BlockingSession:
+    def _open(self) -> Session:
         return self.hf.session(
             self._id, summariser=self.voice, weak_model=self._weak, on_conflict="raise"
         )
@@ -136,7 +136,9 @@ class Climber:
             "pin entry": lambda: self.s.pin(n % head + 1),
             "switch": lambda: setattr(self, "model", MODELS[n % len(MODELS)]),
             "reopen": lambda: setattr(self, "s", self._open()),
-            "refused": lambda: self.s.refused("prompt is too long: 4000 tokens > 3500 maximum"),
+            "refused": lambda: self.s.learn_refusal(
+                "prompt is too long: 4000 tokens > 3500 maximum"
+            ),
             "crossing": self.crossing,
         }
         moves.get(what, lambda: self._plan(what, n % head + 1))()

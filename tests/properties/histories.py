@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from holdfast.engine.client import BlockingSession, Holdfast, ThreadLock
+from holdfast.engine.client import Holdfast, Session, ThreadLock
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.errors import HoldfastError
@@ -124,7 +124,7 @@ steps = st.one_of(requests, replies(), results, moves)
 histories = st.lists(steps, max_size=14)
 
 
-def live(s: BlockingSession, history: list[Any]) -> None:
+def live(s: Session, history: list[Any]) -> None:
     """Let a history happen to a session; what is refused does not happen."""
     for step in history:
         try:
@@ -133,7 +133,7 @@ def live(s: BlockingSession, history: list[Any]) -> None:
             continue
 
 
-def _happen(s: BlockingSession, step: Any) -> None:
+def _happen(s: Session, step: Any) -> None:
     if isinstance(step, Message):
         s.append(step)
     elif isinstance(step, dict):
@@ -143,7 +143,7 @@ def _happen(s: BlockingSession, step: Any) -> None:
         _mark(s, *step)
 
 
-def _mark(s: BlockingSession, kind: str, a: int, b: int) -> None:
+def _mark(s: Session, kind: str, a: int, b: int) -> None:
     head = s.info.head
     first, last = sorted((a % (head + 1), b % (head + 1)))
     if kind == "rewind":

@@ -15,7 +15,7 @@ from holdfast.core.window import assemble
 from holdfast.engine.calls.ask import Guard
 from holdfast.engine.compaction import model_summary, summary
 from holdfast.engine.compaction.shedding import Shedding
-from holdfast.engine.window.message_cache import Visible
+from holdfast.engine.window.message_cache import MessageCache
 from holdfast.errors import Refused
 from holdfast.model.message import Reasoning, Text
 from holdfast.model.window import Block
@@ -118,7 +118,7 @@ MUTANTS: dict[str, tuple[Change, str]] = {
         _put(model_summary, "refusals", lambda _: lambda *given, **more: []),
         "accepted",
     ),
-    "6: the oldest is left out": (_put(Visible, "messages", _forgetful), "nobody says"),
+    "6: the oldest is left out": (_put(MessageCache, "messages", _forgetful), "nobody says"),
     "7: pins are left out": (
         _make("pins", lambda _: lambda self, place: []),
         "PINNED",

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.engine.calls.ask import Question
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.model.log import Clear, Summary
 from holdfast.model.profile import Profile
 from holdfast.providers.catalogue import BuiltIn
@@ -60,7 +60,7 @@ def server() -> Iterator[StrictServer]:
 class Agent:
     """One session, one server, one format."""
 
-    def __init__(self, s: BlockingSession, talk: Talk, format: str) -> None:
+    def __init__(self, s: Session, talk: Talk, format: str) -> None:
         self.s, self.talk, self.format = s, talk, format
 
     def send(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import pytest
 from holdfast.core.compaction import summarise
 from holdfast.core.compaction.situation import Situation
 from holdfast.engine.calls.ask import Question
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.model.log import Clear, PartRef, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.span import Spans, within
@@ -18,7 +18,7 @@ def told(question: Question) -> str:
     return "They read the files one after the other, and went on with care."
 
 
-def worked(s: BlockingSession, turns: int, first: int = 0) -> None:
+def worked(s: Session, turns: int, first: int = 0) -> None:
     """Some turns with a call each."""
     for number in range(first, first + turns):
         s.user(words(number, 1, 0))
@@ -26,13 +26,13 @@ def worked(s: BlockingSession, turns: int, first: int = 0) -> None:
         s.append(Message("tool", (ToolResult(f"c{number}", words(number, 3, 1)),)))
 
 
-def covered(s: BlockingSession, after: int) -> list[Spans]:
+def covered(s: Session, after: int) -> list[Spans]:
     """What summaries have covered by themselves since an entry; shedding is no summary."""
     bodies = [e.body for e in s.entries() if e.seq > after and isinstance(e.body, Summary)]
     return [body.covers for body in bodies if body.step != "shed" and body.trigger != "manual"]
 
 
-def undone(s: BlockingSession) -> tuple[Spans, int]:
+def undone(s: Session) -> tuple[Spans, int]:
     """A conversation that was compacted, and went on after that was undone."""
     worked(s, 6)
     s.window()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 import holdfast
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession, Holdfast
+from holdfast.engine.client import Holdfast, Session
 from holdfast.engine.inspect.ledger import packed
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message, assistant
@@ -50,7 +50,7 @@ def everything(draw: st.DrawFn) -> tuple[Entry, ...]:
     return tuple(log)
 
 
-def everything_said(session: BlockingSession) -> tuple[object, ...]:
+def everything_said(session: Session) -> tuple[object, ...]:
     view = session.view()
     calls = drive(session.store.calls.calls(session.id))
     kept = [drive(session.store.calls.kept(session.id, call.given)) for call in calls]

@@ -20,8 +20,8 @@ from hypothesis.stateful import (
 )
 
 from holdfast.engine.client import drive
-from holdfast.errors import Conflict, Misuse, Unknown
-from holdfast.model.log import Body, Draft, Entry, Pin, Rewind, Session, Summary
+from holdfast.errors import Conflict, InvalidRequest, NotFound
+from holdfast.model.log import Body, Draft, Entry, Pin, Rewind, SessionInfo, Summary
 from holdfast.model.message import Message, assistant, user
 from holdfast.model.span import OPEN, Span, normal, within
 from holdfast.model.store import Changes, Expect, Page
@@ -83,7 +83,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=sessions, created=st.integers(0, 9), project=texts(5))
     def create(self, created: int, project: str) -> str:
-        told = Session(id=new_id(), created=created, project=project)
+        told = SessionInfo(id=new_id(), created=created, project=project)
         drive(self.store.sessions.create(told))
         self.lines[told.id] = Line(created, [])
         return told.id
@@ -97,9 +97,9 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(target=sessions, parent=sessions, place=st.integers(0, 9))
     def fork(self, parent: str, place: int) -> Any:
         line = self.lines[parent].entries
-        told = Session(id=new_id(), created=5, parent=parent, fork=place)
+        told = SessionInfo(id=new_id(), created=5, parent=parent, fork=place)
         if place > len(line):
-            with pytest.raises(Misuse):
+            with pytest.raises(InvalidRequest):
                 drive(self.store.sessions.create(told))
             return multiple()
         drive(self.store.sessions.create(told))
@@ -115,7 +115,7 @@ class StoreMachine(RuleBasedStateMachine):
         drafts = [draft(d.body, created=d.created) for d in drafts]  # an id is used once
         said = [d.body for d in drafts]
         if key in line.keys and line.keys[key][1] != said:
-            with pytest.raises(Misuse):
+            with pytest.raises(InvalidRequest):
                 drive(self.store.log.append(id, drafts, key=key))
             return
         made = drive(self.store.log.append(id, drafts, key=key))
@@ -161,7 +161,7 @@ class StoreMachine(RuleBasedStateMachine):
     def erase(self, id: str) -> None:
         drive(self.store.sessions.erase(id))
         del self.lines[id]
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(self.store.sessions.session(id))
 
     @rule()
@@ -205,7 +205,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert [(e.session, e.seq) for e in found] == [(id, n + 1) for n in range(len(found))]
             self.check_session(drive(self.store.sessions.session(id)), line, found)
 
-    def check_session(self, now: Session, line: Line, found: tuple[Entry, ...]) -> None:
+    def check_session(self, now: SessionInfo, line: Line, found: tuple[Entry, ...]) -> None:
         assert now.head == len(found)
         assert (now.last_message, now.last_marker) == (line.last(True), line.last(False))
         assert (now.title, now.updated, now.compacted) == (line.title, line.updated, line.compacted)

@@ -11,7 +11,7 @@ from holdfast.core.log.boundary import is_request
 from holdfast.core.log.fold import in_force
 from holdfast.core.window.explain import absent
 from holdfast.core.window.repair import Limits, Repaired, can_be_sent, mended, repair
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.engine.plugins import codec
 from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import OverBudget
@@ -33,7 +33,7 @@ lawful = settings(
 )
 
 
-def prepared(s: BlockingSession, model: str, **more: Any) -> PreparedWindow | None:
+def prepared(s: Session, model: str, **more: Any) -> PreparedWindow | None:
     try:
         return s.window(system="be brief", tools=[TOOL], model=model, **more)
     except OverBudget:
@@ -279,7 +279,7 @@ def test_a_session_held_open_prepares_what_a_fresh_one_does(
             assert mine == fresh
 
 
-def _previewed(s: BlockingSession, asked: dict[str, Any]) -> Any:
+def _previewed(s: Session, asked: dict[str, Any]) -> Any:
     try:
         made = s.preview(**asked)
     except OverBudget as refused:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.engine.plugins import catalogue
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.profile import Price, Profile
 from holdfast.providers import families
 from holdfast.providers.catalogue import BuiltIn
@@ -188,7 +188,7 @@ def test_a_limit_is_learned() -> None:
     assert known.learn("acme-ultra", output_limit=1_000).window == 8_192
     assert "acme-ultra" in known.models()
     for wrong in ({"size": 1}, {"window": -1}):
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             known.learn("acme-ultra", **wrong)
 
 
@@ -239,13 +239,13 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("[m", Misuse, "cannot be read as profiles"),
-        ("m = 3", Misuse, "no table"),
-        ("[m]\nwidow = 3", Unknown, "did you mean window"),
-        ("[m]\nwindow = 'large'", Misuse, "cannot be read"),
-        ("[m]\nabilities = ['magic']", Misuse, "magic"),
-        ("[m]\nprices = { input = 1, lunch = 2 }", Misuse, "lunch"),
-        ("[m]\nextends = 'n'\n[n]\nextends = 'm'", Misuse, "m → n → m"),
+        ("[m", InvalidRequest, "cannot be read as profiles"),
+        ("m = 3", InvalidRequest, "no table"),
+        ("[m]\nwidow = 3", NotFound, "did you mean window"),
+        ("[m]\nwindow = 'large'", InvalidRequest, "cannot be read"),
+        ("[m]\nabilities = ['magic']", InvalidRequest, "magic"),
+        ("[m]\nprices = { input = 1, lunch = 2 }", InvalidRequest, "lunch"),
+        ("[m]\nextends = 'n'\n[n]\nextends = 'm'", InvalidRequest, "m → n → m"),
     ],
 )
 def test_what_a_user_got_wrong_is_told(

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.engine.client import drive
 from holdfast.engine.settings import settings
-from holdfast.errors import Misuse, Unreachable
+from holdfast.errors import InvalidRequest, Unreachable
 from holdfast.providers.transport import HttpTransport
 from tests.providers.test_transport import KEY, answering, asked, playing
 
@@ -25,7 +25,7 @@ def test_what_ends_a_line_is_no_part_of_a_key(ending: str, monkeypatch: pytest.M
     "key", ["sk-0123\r4567", "sk-0123\x004567", "sk-0123é4567", "sk-\udce94567"]
 )
 def test_a_key_that_no_header_holds_is_refused_and_not_quoted(key: str) -> None:
-    with pytest.raises(Misuse, match="ANTHROPIC_API_KEY") as raised:
+    with pytest.raises(InvalidRequest, match="ANTHROPIC_API_KEY") as raised:
         HttpTransport("anthropic", key=key)
     assert "4567" not in str(raised.value)
     assert "0123" not in str(raised.value)

@@ -16,12 +16,12 @@ from google.genai import types as genai_types
 from holdfast.engine.client import drive
 from holdfast.engine.plugins import provider
 from holdfast.errors import (
-    Denied,
-    Garbled,
-    Misuse,
+    AuthError,
+    BadResponse,
+    InvalidRequest,
     Overflow,
     ProviderError,
-    Rejected,
+    ProviderRejected,
     Throttled,
     Unreachable,
 )
@@ -97,7 +97,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_at_home(status: int) -> No
             url,
             _,
         ),
-        pytest.raises(Garbled, match=str(status)),
+        pytest.raises(BadResponse, match=str(status)),
     ):
         asked(url)
     assert heard == []
@@ -126,23 +126,27 @@ def test_an_answer_without_end_is_not_swallowed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "LARGEST", 1_000)
     with (
         playing(answering(200, b"x" * 5_000)) as (url, _),
-        pytest.raises(Garbled, match="without end"),
+        pytest.raises(BadResponse, match="without end"),
     ):
         asked(url)
 
 
 CASES: list[tuple[int, bytes, type[ProviderError]]] = [
-    (401, b'{"error": {"message": "invalid x-api-key"}}', Denied),
-    (403, b'{"error": {"message": "not yours"}}', Denied),
-    (400, b'{"error": {"message": "messages: text content blocks must be non-empty"}}', Rejected),
+    (401, b'{"error": {"message": "invalid x-api-key"}}', AuthError),
+    (403, b'{"error": {"message": "not yours"}}', AuthError),
+    (
+        400,
+        b'{"error": {"message": "messages: text content blocks must be non-empty"}}',
+        ProviderRejected,
+    ),
     (400, b'{"error": {"message": "prompt is too long: 5 tokens > 200000 maximum"}}', Overflow),
     (413, b'{"error": {"message": "Request exceeds the maximum size"}}', Overflow),
-    (404, b'{"error": "no such model"}', Rejected),
+    (404, b'{"error": "no such model"}', ProviderRejected),
     (429, b'{"error": {"message": "slow down"}}', Throttled),
     (408, b"", Unreachable),
     (500, b"oops", Unreachable),
     (529, b'{"error": {"message": "Overloaded"}}', Unreachable),
-    (302, b"", Garbled),
+    (302, b"", BadResponse),
 ]
 
 
@@ -183,7 +187,7 @@ def test_numbers_ride_along() -> None:
 def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with playing(answering(200)) as (url, heard):
-        with pytest.raises(Denied, match="set ANTHROPIC_API_KEY"):
+        with pytest.raises(AuthError, match="set ANTHROPIC_API_KEY"):
             asked(url, key="")
         assert heard == []
     monkeypatch.setenv("GOOGLE_API_KEY", "from the environment")
@@ -193,7 +197,7 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1", "https://", "example.com", "http://[::1"])
 def test_what_is_no_address_is_told(url: str) -> None:
-    with pytest.raises(Misuse, match="https://"):
+    with pytest.raises(InvalidRequest, match="https://"):
         HttpTransport("anthropic", key=KEY, url=url)
 
 
@@ -201,7 +205,7 @@ def test_what_is_no_address_is_told(url: str) -> None:
     "url", ["http://example.com", "http://127.0.0.2.x", "http://192.168.1.20:11434/v1"]
 )
 def test_a_key_is_not_sent_in_the_clear(url: str) -> None:
-    with pytest.raises(Misuse, match=r"in the clear; use https://.* plain_http = \["):
+    with pytest.raises(InvalidRequest, match=r"in the clear; use https://.* plain_http = \["):
         HttpTransport("openai", key=KEY, url=url)
     HttpTransport("openai", key=KEY, url=url, plain=[host_of(url)]).close()
 
@@ -224,7 +228,7 @@ def test_without_a_key_plain_http_reaches_the_private_network_alone(
     if goes:
         HttpTransport("openai", url=url).close()
         return
-    with pytest.raises(Misuse, match="over a public network"):
+    with pytest.raises(InvalidRequest, match="over a public network"):
         HttpTransport("openai", url=url)
 
 
@@ -232,7 +236,7 @@ def test_the_settings_let_a_key_go_in_the_clear_to_a_host(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    with pytest.raises(Misuse, match="in the clear"):
+    with pytest.raises(InvalidRequest, match="in the clear"):
         provider("openai", "openai-chat", key=KEY, url="http://Box.lan/v1")
     (tmp_path / "holdfast").mkdir()
     (tmp_path / "holdfast/settings.toml").write_text('[providers]\nplain_http = ["BOX.lan"]\n')
@@ -279,7 +283,7 @@ def test_a_base_url_means_what_it_means_to_the_providers_own_sdk(
             theirs(name, f"{url}{below}", format)
         with (
             closing(provider(name, format, key=KEY, url=f"{url}{below}")) as ours,
-            pytest.raises(Rejected) as raised,
+            pytest.raises(ProviderRejected) as raised,
         ):
             drive(ours.begin(REQUESTS[format]))
     by_sdk, by_us = (path.partition("?")[0] for path, _, _ in heard)
@@ -300,7 +304,7 @@ def test_nobody_there_is_told_with_the_address_and_nothing_secret_of_it() -> Non
 
 
 def test_a_provider_without_an_endpoint_is_told() -> None:
-    with pytest.raises(Misuse, match="anthropic, openai, google"):
+    with pytest.raises(InvalidRequest, match="anthropic, openai, google"):
         HttpTransport("acme", key=KEY)
 
 
@@ -339,7 +343,7 @@ def test_a_refusal_that_names_our_key_is_told_without_it() -> None:
     said = f'{{"error": {{"message": "invalid key {KEY}"}}}}'.encode()
     with playing(answering(401, said)) as (url, _):
         for ask in (asked, streamed):
-            with pytest.raises(Denied) as raised:
+            with pytest.raises(AuthError) as raised:
                 ask(url)
             assert KEY not in str(raised.value)
 
@@ -349,7 +353,7 @@ def test_a_stream_is_not_redirected_either(status: int) -> None:
     with (
         playing(answering(200, b"{}")) as (elsewhere, heard),
         playing(answering(status, b"", location=f"{elsewhere}/v1/messages")) as (url, _),
-        pytest.raises(Garbled, match=str(status)),
+        pytest.raises(BadResponse, match=str(status)),
     ):
         streamed(url)
     assert heard == []
@@ -373,7 +377,7 @@ def test_a_query_of_the_address_goes_along_with_every_request(name: str, format:
         named = f"{url}/v1?api-version=1&b=2"
         with (
             closing(provider(name, format, key=KEY, url=named)) as ours,
-            pytest.raises(Rejected) as raised,
+            pytest.raises(ProviderRejected) as raised,
         ):
             drive(ours.begin(REQUESTS[format]))
     path, _, query = heard[0][0].partition("?")

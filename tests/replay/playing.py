@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bench.replay import READERS
 from holdfast.core.log.boundary import is_request
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import HoldfastError, OverBudget, Refused
 from holdfast.model.log import Entry, Summary
@@ -109,7 +109,7 @@ def play(trial: Trial) -> Outcome:
 class Replay:
     """One transcript in one session."""
 
-    def __init__(self, s: BlockingSession, policy: Policy, voice: Voice | None) -> None:
+    def __init__(self, s: Session, policy: Policy, voice: Voice | None) -> None:
         self.s, self.policy, self.voice = s, policy, voice
         self.outcome = Outcome()
         self.said: list[Message] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Corrupt, Misuse
+from holdfast.errors import Corrupt, InvalidRequest
 from holdfast.model.log import Damaged, PartRef
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Finding
@@ -69,7 +69,7 @@ def test_no_seq_is_another_sessions_entry(store: SqliteStore) -> None:
     id = start(store)
     append(store, id, "hello")
     for seq in (MOST_ENTRIES + 1, -1):
-        with pytest.raises(Misuse, match="no entry"):
+        with pytest.raises(InvalidRequest, match="no entry"):
             place(1, seq)
     beyond = (Span(MOST_ENTRIES + 1, MOST_ENTRIES + 5),)
     assert drive(store.log.read(id, beyond)) == ()

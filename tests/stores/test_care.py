@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Corrupt, Unavailable, Unknown
+from holdfast.errors import Corrupt, NotFound, Unavailable
 from holdfast.model import wire
 from holdfast.model.log import Damaged, Summary, Undo
 from holdfast.model.message import Message, Opaque
@@ -75,7 +75,7 @@ def test_a_healthy_store_has_no_findings(store: SqliteStore) -> None:
 
 
 def test_an_unknown_session_cannot_be_examined(store: SqliteStore) -> None:
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         drive(store.care.examine("nobody"))
 
 

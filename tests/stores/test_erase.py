@@ -13,7 +13,7 @@ import pytest
 
 from holdfast import failpoints
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.log import Summary
 from holdfast.model.message import ToolCall, ToolResult, assistant, tool
 from holdfast.model.search import Query
@@ -85,7 +85,7 @@ def test_no_byte_of_an_erased_session_is_left(store: SqliteStore, path: Path) ->
     assert id.encode() not in bytes_of(path)
     assert (erased.held, erased.backups) == ("", ())
     assert (erased.entries, erased.parts, erased.blobs) == (4, 4, 1)
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         drive(store.sessions.session(id))
 
 

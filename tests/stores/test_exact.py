@@ -63,7 +63,7 @@ def written(place: Path) -> Path:
         drive(store.sessions.create(session("fork", parent="main", fork=6)))
         append(store, "fork", "elsewhere")
         start(store, "waiting")
-        drive(store.sessions.wait("waiting", "not-here", 0))
+        drive(store.sessions.await_parent("waiting", "not-here", 0))
         store.close()
     finally:
         factories._numbers = before

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.model.message import Text
 from holdfast.stores.sqlite import store
 
@@ -46,31 +46,31 @@ def struck(work: Callable[[], object], nth: int) -> bool:
     return False
 
 
-def words(s: BlockingSession) -> list[str]:
+def words(s: Session) -> list[str]:
     parts = [part for entry in s.entries() for part in entry.body.parts]  # type: ignore[union-attr]
     return [part.text for part in parts if isinstance(part, Text)]
 
 
-def says(s: BlockingSession) -> None:
+def says(s: Session) -> None:
     s.user("struck")
 
 
-def says_with_a_key(s: BlockingSession) -> None:
+def says_with_a_key(s: Session) -> None:
     s.user("struck", key="once")
 
 
-def says_behind_another(s: BlockingSession) -> None:
+def says_behind_another(s: Session) -> None:
     s.store.log._newest[s.id] -= 1  # type: ignore[attr-defined]  # a place that is taken
     s.user("struck")
 
 
-def reads(s: BlockingSession) -> None:
-    list(s.seen())
+def reads(s: Session) -> None:
+    list(s.visible())
 
 
 @pytest.mark.parametrize("work", [says, says_with_a_key, says_behind_another, reads])
 def test_an_interrupt_at_any_call_leaves_the_store_usable(
-    tmp_path: Path, work: Callable[[BlockingSession], None]
+    tmp_path: Path, work: Callable[[Session], None]
 ) -> None:
     nth, path = 0, tmp_path / "log.db"
     while True:

@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.plugins import file_of
-from holdfast.errors import Misuse, Unsafe
+from holdfast.errors import InvalidRequest, Unsafe
 from holdfast.stores.sqlite.location import file_at
 
 
@@ -32,9 +32,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_what_can_be_no_file_of_a_store_is_refused(here: Path, path: str, do: str) -> None:
-    with pytest.raises(Misuse, match=do):
+    with pytest.raises(InvalidRequest, match=do):
         holdfast.open(path)
-    with pytest.raises(Misuse, match=do):
+    with pytest.raises(InvalidRequest, match=do):
         file_of(path)
     assert list(here.iterdir()) == []
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Corrupt, Unavailable, Unknown
+from holdfast.errors import Corrupt, NotFound, Unavailable
 from holdfast.model import wire
 from holdfast.model.log import Entry, PartRef
 from holdfast.model.span import EVERYTHING
@@ -242,7 +242,7 @@ def test_a_file_with_nothing_of_a_store_in_it_is_left_alone(path: Path, data: by
 
 
 def test_no_file_is_not_salvaged(tmp_path: Path) -> None:
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         salvage(tmp_path / "nothing.db")
 
 

@@ -14,8 +14,8 @@ import apsw
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Corrupt, Misuse, Outdated, Unavailable, Unknown, Unsafe
-from holdfast.model.import_batch import Brought, Source
+from holdfast.errors import Corrupt, InvalidRequest, NotFound, Outdated, Unavailable, Unsafe
+from holdfast.model.import_batch import ImportBatch, Source
 from holdfast.stores.sql.keys import part_place
 from holdfast.stores.sqlite.store import Sqlite, SqliteStore, check_engine
 from holdfast.testing.factories import append, draft, read_all, session, start
@@ -244,7 +244,7 @@ FORKED = """
 import os, sys, threading, warnings
 warnings.simplefilter("ignore")  # forking with threads is what is tested
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, draft, read_all, session, start
 store = SqliteStore.open(sys.argv[1])
@@ -267,7 +267,7 @@ if os.fork() == 0:
     for call in calls:
         try:
             call()
-        except Misuse as refused:
+        except InvalidRequest as refused:
             assert "open it again" in str(refused), refused
         else:
             os._exit(1)
@@ -289,16 +289,16 @@ def test_a_child_process_is_told_to_open_the_store_again(path: Path) -> None:
 
 
 def test_a_transaction_inside_a_transaction_is_misuse(store: SqliteStore) -> None:
-    with store.db.writing(), pytest.raises(Misuse, match="inside a transaction"):
+    with store.db.writing(), pytest.raises(InvalidRequest, match="inside a transaction"):
         store.db.reading().__enter__()
 
 
 def test_a_closed_store_says_so(store: SqliteStore) -> None:
     start(store, "main")
     store.close()
-    with pytest.raises(Misuse, match="closed"):
+    with pytest.raises(InvalidRequest, match="closed"):
         append(store, "main", "too late")
-    with pytest.raises(Misuse, match="closed"):
+    with pytest.raises(InvalidRequest, match="closed"):
         drive(store.sessions.session("main"))
     store.close()
 
@@ -376,10 +376,10 @@ def test_another_programs_database_is_left_exactly_as_it_is(tmp_path: Path) -> N
 def test_what_is_brought_is_written_wholly_or_not_at_all(tmp_path: Path) -> None:
     store = SqliteStore.open(tmp_path / "log.db")
     new = session()
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         drive(
-            store.imports.bring(
-                Brought(session=new.id, new=new, drafts=(draft("one"),), key="k"),
+            store.imports.commit(
+                ImportBatch(session=new.id, new=new, drafts=(draft("one"),), key="k"),
                 sources=[Source(name="a", look="as it was", sessions=("nobody",))],
             )
         )

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import failpoints
 from holdfast.engine.client import drive
-from holdfast.errors import Conflict, Misuse, Unknown
+from holdfast.errors import Conflict, InvalidRequest, NotFound
 from holdfast.model import wire
 from holdfast.model.message import Message, Text, ToolResult, assistant, tool
 from holdfast.model.store import Expect
@@ -119,7 +119,7 @@ def test_an_erased_session_is_unknown_to_who_wrote_it_last(
     start(store, "main")
     append(store, "main", "one")
     drive(other.sessions.erase("main"))
-    with pytest.raises(Unknown):
+    with pytest.raises(NotFound):
         append(store, "main", "two")
     start(other, "main")
     append(store, "main", "a new one of its name")
@@ -143,7 +143,7 @@ def test_a_full_session_says_so(store: SqliteStore) -> None:
     start(store, "main")
     store.db.run("UPDATE sessions SET head = ?", (MOST_ENTRIES - 1,))
     append(store, "main", "the last one")
-    with pytest.raises(Misuse, match="full"):
+    with pytest.raises(InvalidRequest, match="full"):
         append(store, "main", "one more")
 
 

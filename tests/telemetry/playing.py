@@ -13,11 +13,11 @@ from typing import Any
 
 import holdfast
 from holdfast.agent.loop import Agent
-from holdfast.agent.permissions.rules import Leave, Permissions
+from holdfast.agent.permissions.rules import Approval, Permissions
 from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
-from holdfast.errors import Denied
+from holdfast.errors import AuthError
 from holdfast.model.message import ToolCall
 from holdfast.model.reply import Usage
 from holdfast.testing import StrictServer
@@ -53,7 +53,7 @@ def answers() -> Any:
     return iter([*told, answer(f"Done. {WORDS}", usage=USED, headers=LIMITS)])
 
 
-def leave(call: ToolCall) -> Leave:
+def leave(call: ToolCall) -> Approval:
     """What the user says where no rule does."""
     return "no" if "b.py" in call.input else "yes"
 
@@ -77,8 +77,8 @@ def play(hf: Holdfast, work: Path) -> str:
         again = hf.session(s.id)
         again.user("Once more.")
         try:
-            again.speak(to)
-        except Denied:
+            again.send(to)
+        except AuthError:
             compact(hf, s.id)
     return s.id
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from holdfast.agent.model_choice import KEYS, SMALL, Whom, compatible
+from holdfast.agent.model_choice import KEYS, SMALL, ModelTarget, compatible
 from holdfast.engine.plugins import has_weights
-from holdfast.errors import Denied
+from holdfast.errors import AuthError
 
 
-def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
-    """Denied, with what to do, where a provider wants a key and none is set.
+def check_key(whom: ModelTarget, environ: Mapping[str, str] | None = None) -> None:
+    """AuthError, with what to do, where a provider wants a key and none is set.
 
     A model on this machine wants none, and a server that is like OpenAI's may want none.
     """
@@ -20,7 +20,7 @@ def check_key(whom: Whom, environ: Mapping[str, str] | None = None) -> None:
     free = bool(whom.url) or (whom.provider == "openai" and compatible(env))
     if not names or free or any(map(env.get, names)):
         return
-    raise Denied(
+    raise AuthError(
         f"no key for {whom.provider}, so {whom.model} cannot be asked; set {' or '.join(names)}, "
         f"or name another model (-m MODEL, in a chat /model NAME); {_small()}",
         provider=whom.provider,

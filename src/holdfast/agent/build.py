@@ -6,28 +6,28 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.agent.events import Happening, Onlooker
+from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.loop import Agent
 from holdfast.agent.permissions.remember import remember
 from holdfast.agent.permissions.rules import permissions
 from holdfast.agent.prompt import SYSTEM, surroundings
 from holdfast.agent.tools.repo_map import map_for
 from holdfast.agent.tools.toolbox import Toolbox
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.errors import HoldfastError
 from holdfast.files import project_root
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.ports import Provider
 
 
-def workplace(session: Session) -> str:
+def workplace(session: SessionInfo) -> str:
     """Where a session's work is done: in its directory, or else in this one."""
     there = session.directory
     return there if there and os.path.isdir(there) else os.getcwd()
 
 
 def agent(
-    session: BlockingSession, provider: Provider, model: str, allow: Sequence[str], **seen: Any
+    session: Session, provider: Provider, model: str, allow: Sequence[str], **seen: Any
 ) -> Agent:
     """The agent that works in a session's directory, or in this one where that is not here.
 
@@ -36,16 +36,16 @@ def agent(
     directory = workplace(session.info)
     # Rules are for the project that the work is in, whatever an imported session says it is.
     project = str(project_root(directory))
-    tell: Onlooker = seen.get("onlooker", lambda _: None)
+    tell: EventHandler = seen.get("onlooker", lambda _: None)
     if session.info.directory not in ("", directory):
         words = f"{session.info.directory} is not on this machine; the work goes on in {directory}"
-        tell(Happening(kind="warning", words=words))
+        tell(AgentEvent(kind="warning", words=words))
 
     def remembered(rule: str) -> None:
         try:
             remember(project, rule)
         except (HoldfastError, OSError, ValueError) as error:
-            tell(Happening(kind="warning", words=f"not remembered: {error}"))
+            tell(AgentEvent(kind="warning", words=f"not remembered: {error}"))
 
     made = Agent(
         session,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from holdfast.agent.model_choice import KEYS, compatible
 from holdfast.engine.plugins import endpoint
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.window import Count, Tier
 from holdfast.ports import Counter
 
@@ -71,7 +71,7 @@ class Endpoints:
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Texts alone are of no provider, so nobody can be asked."""
-        raise Misuse("which provider is to count? these endpoints count whole requests")
+        raise InvalidRequest("which provider is to count? these endpoints count whole requests")
 
     def close(self) -> None:
         """Let go of the connections."""

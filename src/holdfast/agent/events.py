@@ -18,7 +18,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-class Happening(Struct, frozen=True, kw_only=True):
+class AgentEvent(Struct, frozen=True, kw_only=True):
     """What happened, and what it is about."""
 
     kind: Kind
@@ -34,4 +34,4 @@ class Happening(Struct, frozen=True, kw_only=True):
     """The session of the subtask it happened in; empty for the conversation itself."""
 
 
-Onlooker = Callable[[Happening], None]
+EventHandler = Callable[[AgentEvent], None]

@@ -19,10 +19,10 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.agent.events import Happening, Onlooker
+from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.tools.shell import ran
 from holdfast.engine.window.sections import fitting
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import config_home
 from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import ToolCall, ToolResult
@@ -62,7 +62,7 @@ class Hooks:
         self._table = table
         self._directory = directory
         self._home = threading.get_ident()
-        self.tell: Onlooker = lambda _: None
+        self.tell: EventHandler = lambda _: None
         self.veto = ""
         """Which command was against the compaction that was refused last, and why."""
         self.problems: list[str] = []
@@ -96,7 +96,7 @@ class Hooks:
     def __call__(self, plan: Plan) -> str | Literal[False]:
         """Before a compaction: False where a command is against it, else what it adds."""
         if threading.get_ident() == self._home:
-            self.tell(Happening(kind="compacting", plan=plan))
+            self.tell(AgentEvent(kind="compacting", plan=plan))
         covers = [[span.first, span.last] for span in plan.covers]
         about = {"session": plan.session, "step": plan.step, "trigger": plan.trigger,
                  "policy": plan.policy, "tokens": plan.before, "frees": plan.promised,
@@ -117,7 +117,7 @@ class Hooks:
         if not isinstance(body, Summary | Clear):
             return
         if threading.get_ident() == self._home:
-            self.tell(Happening(kind="compacted", entry=marker))
+            self.tell(AgentEvent(kind="compacted", entry=marker))
         about = {"session": marker.session, "entry": marker.id, "step": body.step,
                  "trigger": body.trigger, "tokens_before": body.tokens_before,
                  "tokens_after": body.tokens_after,
@@ -170,12 +170,12 @@ def _read(said: str) -> dict[str, Any]:
 
 
 def hooks(directory: str, file: Path | None = None) -> Hooks:
-    """The user's hooks; Misuse where their file cannot be understood."""
+    """The user's hooks; InvalidRequest where their file cannot be understood."""
     file = file or config_home() / "hooks.toml"
     try:
         table = msgspec.convert(tomllib.loads(file.read_text("utf-8")), Table)
     except FileNotFoundError:
         table = Table()
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise Misuse(f"{file} cannot be read as hooks: {error}") from error
+        raise InvalidRequest(f"{file} cannot be read as hooks: {error}") from error
     return Hooks(table, directory)

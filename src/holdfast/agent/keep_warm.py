@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.errors import HoldfastError
 from holdfast.ports import Provider
 
@@ -16,7 +16,7 @@ class Idle:
     `open` makes a provider of its own: the one that talks is left alone.
     """
 
-    def __init__(self, session: BlockingSession, open: Callable[[], Provider]) -> None:
+    def __init__(self, session: Session, open: Callable[[], Provider]) -> None:
         self._session, self._open = session, open
         self._left = threading.Event()
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, Final
 
-from holdfast.agent.events import Happening, Onlooker
+from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.hooks import Hooks, Table
 from holdfast.agent.parallel import Together
 from holdfast.agent.permissions.rules import LOOKING, Asked, Judge, Permissions
@@ -28,8 +28,8 @@ from holdfast.core.secrets import redact
 from holdfast.core.window.recall import recall_tools
 from holdfast.core.window.scaffold import wrap
 from holdfast.core.window.tool_deferral import TOOL_SEARCH
-from holdfast.engine.client import BlockingSession
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.engine.client import Session
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool
 from holdfast.model.reply import Delta
@@ -61,13 +61,13 @@ class Agent:
 
     def __init__(
         self,
-        session: BlockingSession,
+        session: Session,
         provider: Provider,
         toolbox: Toolbox,
         *,
         rules: Permissions,
         system: str = "",
-        onlooker: Onlooker = lambda _: None,
+        onlooker: EventHandler = lambda _: None,
         ask: Asked = lambda _: "no",
         remember: Callable[[str], None] = lambda _: None,
         giving: dict[str, Any] | None = None,
@@ -141,15 +141,15 @@ class Agent:
     def _tell_problems(self) -> None:
         """Say what was wrong with hooks; they may have run in other threads."""
         while self.hooks.problems:
-            self._tell(Happening(kind="warning", words=self.hooks.problems.pop(0)))
+            self._tell(AgentEvent(kind="warning", words=self.hooks.problems.pop(0)))
 
     def _reply(self) -> Entry:
-        entry = self.session.speak(
+        entry = self.session.send(
             self.provider,
             self._hear,
             system=self._system,
             tools=self._always(),
-            more_tools=self._if_there_is_room(),
+            deferrable_tools=self._if_there_is_room(),
             chat_files=self.files.open_files(),
             sources=[self.files, *filter(None, [self.map])],
             confirm=self.confirm,
@@ -157,7 +157,7 @@ class Agent:
         )
         if (model := self.giving.get("model")) and model != self.session.info.model:
             self.session.set_model(model)  # whoever lists sessions sees who leads it
-        self._tell(Happening(kind="reply", entry=entry))
+        self._tell(AgentEvent(kind="reply", entry=entry))
         self._tell_problems()
         return entry
 
@@ -178,7 +178,7 @@ class Agent:
         return [*self.toolbox.tools(), *recall_tools(), *apart]
 
     def _hear(self, delta: Delta) -> None:
-        self._tell(Happening(kind="delta", delta=delta))
+        self._tell(AgentEvent(kind="delta", delta=delta))
 
     def _answer(self, calls: tuple[ToolCall, ...]) -> None:
         """Answer every call of a reply, in one message; what an interrupt left is said to be so."""
@@ -195,17 +195,17 @@ class Agent:
         """Answer calls that may be made at the same time."""
         allowed: list[Placed] = []
         for place, call in calls:
-            self._tell(Happening(kind="call", call=call))
+            self._tell(AgentEvent(kind="call", call=call))
             if not self._there_is(call.name) or self._fails(call) or self.allows(call):
                 allowed.append((place, call))
             else:
-                self._tell(Happening(kind="refused", call=call))
+                self._tell(AgentEvent(kind="refused", call=call))
                 results[place] = _failed(
                     call, f"The user did not allow {call.name}. Do it another way, or ask them."
                 )
         self._do(allowed, results)
         for place, call in calls:
-            self._tell(Happening(kind="result", call=call, result=results[place]))
+            self._tell(AgentEvent(kind="result", call=call, result=results[place]))
         self._tell_problems()
 
     def _fails(self, call: ToolCall) -> bool:
@@ -271,7 +271,7 @@ class Agent:
             return subtask.done(fields, self._another)
         if not self._there_is(name):
             known = ", ".join(one.name for one in self.tools())
-            raise Misuse(f"there is no tool {name!r}; name one of {known}")
+            raise InvalidRequest(f"there is no tool {name!r}; name one of {known}")
         return redact(self.toolbox.run(name, fields), self.session.secrets)
 
     def _there_is(self, name: str) -> bool:
@@ -280,7 +280,7 @@ class Agent:
     def _recalled(self, call: ToolCall, fields: dict[str, Any]) -> ToolResult | None:
         if call.name == "recall" and (told := subtask.recalled(self.session, fields)):
             return ToolResult(call.id, told, name=call.name)
-        return self.session.answer(call)
+        return self.session.run_context_tool(call)
 
     def _another(self, words: str) -> Agent:
         """An agent for a part of the work; what it tells and asks goes through the main thread."""
@@ -290,7 +290,7 @@ class Agent:
         def here(act: Callable[[], Any]) -> Any:
             return beside.here(act) if beside else act()
 
-        def tell(what: Happening) -> None:
+        def tell(what: AgentEvent) -> None:
             here(lambda: self._tell(_inside(what, session.id)))
 
         box = Toolbox(str(self.toolbox.root.path), stop, self.toolbox.shows)
@@ -314,7 +314,7 @@ class Agent:
             if begun or self.session.refresh().head > head:
                 self.session.append(Message("user", (ABORTED,)))
             if not self._within:
-                self._tell(Happening(kind="interrupted"))
+                self._tell(AgentEvent(kind="interrupted"))
             raise
 
 
@@ -322,9 +322,9 @@ def _job(act: Callable[[ToolCall], ToolResult], call: ToolCall) -> Callable[[], 
     return lambda: act(call)
 
 
-def _inside(what: Happening, session: str) -> Happening:
+def _inside(what: AgentEvent, session: str) -> AgentEvent:
     """What happens in a subtask, as the whole is told of it."""
-    return Happening(kind=what.kind, delta=what.delta, entry=what.entry, call=what.call,
+    return AgentEvent(kind=what.kind, delta=what.delta, entry=what.entry, call=what.call,
                      result=what.result, words=what.words, subtask=session)  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from holdfast.engine.bridge import drive
-from holdfast.engine.client import BlockingSession
+from holdfast.engine.client import Session
 from holdfast.engine.plugins import (
     catalogue,
     embedded,
@@ -20,9 +20,9 @@ from holdfast.engine.plugins import (
     shown,
 )
 from holdfast.engine.settings import settings
-from holdfast.errors import Denied, Misuse, ProviderError
+from holdfast.errors import AuthError, InvalidRequest, ProviderError
 from holdfast.model.rate_limits import Limits
-from holdfast.ports import Flow, Provider
+from holdfast.ports import Provider, ResponseStream
 
 FORMATS: Final = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
 
@@ -51,7 +51,7 @@ SMALL: Final = "smollm2-135m"
 """The model that runs on this machine: small enough to be there, too small to be good."""
 
 
-class Whom(NamedTuple):
+class ModelTarget(NamedTuple):
     """A model, its provider, and the format it is spoken to in."""
 
     model: str
@@ -91,7 +91,7 @@ class Local:
         """Nobody limits it but this machine."""
         return self._inner.limits
 
-    async def begin(self, request: dict[str, Any]) -> Flow:
+    async def begin(self, request: dict[str, Any]) -> ResponseStream:
         """Send a request that streams."""
         return await self._inner.begin(request)
 
@@ -100,24 +100,24 @@ class Local:
         self._served = None
 
 
-def whom(model: str = "", environ: Mapping[str, str] | None = None) -> Whom:
-    """Whom to talk to; Denied, with what to do, where there is no key."""
+def whom(model: str = "", environ: Mapping[str, str] | None = None) -> ModelTarget:
+    """Whom to talk to; AuthError, with what to do, where there is no key."""
     env = os.environ if environ is None else environ
     if not model:
         model = env.get("HOLDFAST_MODEL", "").strip() or _keyed(env)
     if not model:
         return _served(env) if compatible(env) else _unkeyed(env)
     if model.endswith(".gguf"):
-        return Whom(model, "embedded", "openai-chat", model)
+        return ModelTarget(model, "embedded", "openai-chat", model)
     if model == SMALL:
-        return Whom(model, "embedded", "openai-chat")
+        return ModelTarget(model, "embedded", "openai-chat")
     name = catalogue().profile(model).provider
     keyed = _has_key(name, env) or compatible(env)
     if not keyed and (here := next((one for one in local(env) if model in one.models), None)):
-        return Whom(model, "openai", "openai-chat", url=here.url)
+        return ModelTarget(model, "openai", "openai-chat", url=here.url)
     if name not in FORMATS or name == "openai" or _routed(model, name, env):
-        return Whom(model, "openai", _wire(model, env))
-    return Whom(model, name, FORMATS[name])
+        return ModelTarget(model, "openai", _wire(model, env))
+    return ModelTarget(model, name, FORMATS[name])
 
 
 def _routed(model: str, name: str, env: Mapping[str, str]) -> bool:
@@ -141,13 +141,15 @@ def _wire(model: str, env: Mapping[str, str]) -> str:
     return f"openai-{chosen}"
 
 
-def led(session: BlockingSession) -> str:
+def led(session: Session) -> str:
     """The model that goes on with a session: who was asked for last, else who has led it."""
     from holdfast.engine.window.sections import in_use
 
     model = drive(in_use(session.store.log, session.view()))
     if model.endswith(".gguf"):  # a session may be imported: no file is loaded on its word
-        raise Misuse(f"this session was led by the file {model}; name it with -m to go on with it")
+        raise InvalidRequest(
+            f"this session was led by the file {model}; name it with -m to go on with it"
+        )
     return model
 
 
@@ -161,16 +163,16 @@ def _keyed(env: Mapping[str, str]) -> str:
     return ""
 
 
-def _unkeyed(env: Mapping[str, str]) -> Whom:
+def _unkeyed(env: Mapping[str, str]) -> ModelTarget:
     """Whom to talk to without a key: a server that runs on this machine, else our small model."""
     for server in local(env):
         if talking := [name for name in server.models if not _SILENT.search(name)]:
             how = _how(len(server.models))
             why = f"{talking[0]} is {how} that {server.name} has; -m NAME takes another"
-            return Whom(talking[0], "openai", "openai-chat", why=why, url=server.url)
+            return ModelTarget(talking[0], "openai", "openai-chat", why=why, url=server.url)
     if has_weights():
-        return Whom(SMALL, "embedded", "openai-chat")
-    raise Denied(
+        return ModelTarget(SMALL, "embedded", "openai-chat")
+    raise AuthError(
         "no model is named, no key is set, and no server of models answers on this machine; set "
         "ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a server such as Ollama, name "
         "another with OPENAI_BASE_URL, or fetch a small model with `holdfast models pull`"
@@ -186,7 +188,7 @@ def _how(many: int) -> str:
     return "the only model" if many == 1 else f"one of the {many} models"
 
 
-def _served(env: Mapping[str, str]) -> Whom:
+def _served(env: Mapping[str, str]) -> ModelTarget:
     """Whom to talk to at OPENAI_BASE_URL, which says itself what it has.
 
     That is its only model; of several the usual one if it is there, else the first that talks.
@@ -196,16 +198,16 @@ def _served(env: Mapping[str, str]) -> Whom:
     try:
         names = served_models(url, env.get("OPENAI_API_KEY", "").strip())
     except ProviderError as failed:
-        raise Denied(
+        raise AuthError(
             f"no model is named, and the server at OPENAI_BASE_URL ({at}) does not say which it "
             f"has: {failed}; see that it runs, or name its model with -m"
         ) from failed
     talking = [name for name in names if not _SILENT.search(name)] or list(names)
     if not talking:
-        raise Denied(f"the server at {at} has no model; load one there, or name one with -m")
+        raise AuthError(f"the server at {at} has no model; load one there, or name one with -m")
     model = USUAL["openai"] if USUAL["openai"] in talking else talking[0]
     why = f"{model} is {_how(len(names))} that {at} has; -m NAME takes another"
-    return Whom(model, "openai", _wire(model, env), why=why)
+    return ModelTarget(model, "openai", _wire(model, env), why=why)
 
 
 def compatible(env: Mapping[str, str]) -> bool:

@@ -13,7 +13,7 @@ from holdfast.model.event import ToolDecided, ToolRan, TurnBegan, TurnEnded
 from holdfast.model.message import ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
 
 LANGUAGES: Final = {
     "c": "C", "cc": "C++", "cpp": "C++", "cs": "C#", "css": "CSS", "go": "Go", "h": "C",
@@ -30,9 +30,9 @@ CHANGING: Final = frozenset({"write", "edit"})
 
 
 @contextmanager
-def working(session: BlockingSession, within: str) -> Iterator[None]:
+def working(session: Session, within: str) -> Iterator[None]:
     """One turn of the agent, however it ends; or that of a subtask's within another session."""
-    tell, started, error = session.watch.tell, session.now(), ""
+    tell, started, error = session.watch.emit, session.now(), ""
     tell(TurnBegan(session=session.id, at=started, within=within))
     try:
         yield
@@ -46,15 +46,13 @@ def working(session: BlockingSession, within: str) -> Iterator[None]:
         )
 
 
-def ran(
-    session: BlockingSession, call: ToolCall, result: ToolResult, started: int, *, known: bool
-) -> None:
+def ran(session: Session, call: ToolCall, result: ToolResult, started: int, *, known: bool) -> None:
     """A tool was used; one that is not there is counted without the name a model made up."""
     fields, said = arguments(call.input), str(result.output)
     lines = told_in(said) if call.name in CHANGING and not result.error else Lines()
     shell = call.name == "shell"
     made = made_by(str(fields.get("command") or ""), said) if shell else Made()
-    session.watch.tell(
+    session.watch.emit(
         ToolRan(
             session=session.id,
             tool=call.name if known else OTHER,
@@ -72,7 +70,7 @@ def ran(
     )
 
 
-def deciding(session: Callable[[], BlockingSession]) -> Callable[[ToolCall, bool, str], None]:
+def deciding(session: Callable[[], Session]) -> Callable[[ToolCall, bool, str], None]:
     """What is told of each decision about a call, for the session that is open by then."""
 
     def decided(call: ToolCall, accepted: bool, source: str) -> None:
@@ -81,7 +79,7 @@ def deciding(session: Callable[[], BlockingSession]) -> Callable[[ToolCall, bool
             session=at.id, tool=call.name, call=call.id, accepted=accepted, source=source,
             language=language(arguments(call.input)) if call.name in CHANGING else "",
         )  # fmt: skip
-        at.watch.tell(event)
+        at.watch.emit(event)
 
     return decided
 

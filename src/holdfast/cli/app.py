@@ -17,7 +17,7 @@ from holdfast.cli.ui.format import runnable
 from holdfast.cli.ui.terminal import be_tolerant, console, neutral
 from holdfast.cli.ui.warnings import plainly
 from holdfast.core.search.nearest import nearest
-from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
+from holdfast.errors import Ambiguous, HoldfastError, InvalidRequest, NotFound
 
 ENDLESS = 1 << 16
 """More letters than a sentence has: none is cut."""
@@ -85,7 +85,7 @@ class Commands(click.Group):
             return super().main(args, prog_name, complete_var, False, **extra)
         words = list(sys.argv[1:] if args is None else args)
         if _closed():
-            sys.exit(ending(Misuse(CLOSED), as_json="--json" in words))
+            sys.exit(ending(InvalidRequest(CLOSED), as_json="--json" in words))
         be_tolerant()
         try:
             with plainly():
@@ -138,7 +138,7 @@ def ending(error: BaseException, *, as_json: bool = False) -> int:
     what, do = words_of(error)
     if as_json:
         told = {"error": what, "do": do, "kind": type(error).__name__}
-        if isinstance(error, Unknown):
+        if isinstance(error, NotFound):
             told["nearest"] = list(error.nearest)  # type: ignore[assignment]
         sys.stderr.write(f"{json.dumps(told)}\n")
     else:
@@ -159,7 +159,7 @@ def report(what: str, do: str) -> None:
 
 def words_of(error: BaseException) -> tuple[str, str]:
     """What happened, and what to do about it."""
-    if isinstance(error, Unknown) and not isinstance(error, Ambiguous):
+    if isinstance(error, NotFound) and not isinstance(error, Ambiguous):
         return _words_of_unknown(error)
     if isinstance(error, HoldfastError):
         what, mark, do = runnable(str(error)).rpartition("; ")
@@ -180,7 +180,7 @@ def words_of(error: BaseException) -> tuple[str, str]:
     )
 
 
-def _words_of_unknown(error: Unknown) -> tuple[str, str]:
+def _words_of_unknown(error: NotFound) -> tuple[str, str]:
     near = f"did you mean {' or '.join(error.nearest)}?" if error.nearest else ""
     do = " ".join(filter(None, (near, runnable(error.do))))
     return f"there is no {error.kind} {error.name!r}", do

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
     from holdfast.errors import Capped
 
 
@@ -42,9 +42,9 @@ def cap_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def raised(session: BlockingSession, capped: Capped) -> float:
+def raised(session: Session, capped: Capped) -> float:
     """Let a session spend as much again as its cap was, from here on; the new cap."""
     old = capped.cap / 1e9
     new = max(capped.spent + capped.held, capped.cap) / 1e9 + max(old, 2 * capped.price / 1e9)
-    session.capped(**{capped.of: round(new, 4)})
+    session.set_caps(**{capped.of: round(new, 4)})
     return round(new, 4)

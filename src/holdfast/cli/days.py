@@ -30,7 +30,7 @@ def _begins(day: datetime, later: int) -> int:
 
 def _day(word: str) -> Any:
     """The beginning of a day: by its date, or so long before today."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if word in BEFORE or BACK.fullmatch(word):
         ago = BEFORE[word] if word in BEFORE else int(word[:-1]) * (7 if word[-1] == "w" else 1)
@@ -38,4 +38,6 @@ def _day(word: str) -> Any:
     try:
         return datetime.strptime(word, "%Y-%m-%d") if word else None  # noqa: DTZ007 - local
     except ValueError:
-        raise Misuse(f"{word!r} is no day; write it as 2026-03-31, yesterday, 7d or 2w") from None
+        raise InvalidRequest(
+            f"{word!r} is no day; write it as 2026-03-31, yesterday, 7d or 2w"
+        ) from None

@@ -20,13 +20,13 @@ TOLD = 8
 def named_project(hf: Holdfast, name: str) -> str:
     """The project that is listed under a name, or the one at a path."""
     from holdfast.cli.sessions.list import short_project
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
     from holdfast.files import project_root
 
     listed = {one.project: short_project(one) for one in hf.every_session() if one.project}
     known = sorted(place for place, short in listed.items() if name in (short, place))
     if len(known) > 1:
-        raise Misuse(
+        raise InvalidRequest(
             f"{len(known)} projects are called {name!r}; give the path: {', '.join(known)}"
         )
     if not known and os.sep not in name and not os.path.isdir(name):
@@ -37,7 +37,7 @@ def named_project(hf: Holdfast, name: str) -> str:
 def check_agent(hf: Holdfast, agent: str, *, ours: bool = False) -> None:
     """Refuse the name of a program that no session was imported from; `ours` may be one, too."""
     from holdfast.core.search.nearest import nearest
-    from holdfast.errors import Unknown
+    from holdfast.errors import NotFound
 
     known: set[str] = set()
     if ours and agent.lower() == "holdfast":
@@ -48,7 +48,7 @@ def check_agent(hf: Holdfast, agent: str, *, ours: bool = False) -> None:
         known.add(session.agent)
     names = sorted(known - {""})
     told = f"sessions here are from {', '.join(names)}" if names else "nothing is imported yet"
-    raise Unknown("agent", agent, nearest(agent, names), told)
+    raise NotFound("agent", agent, nearest(agent, names), told)
 
 
 def check(hf: Holdfast, project: str, tool: str, model: str) -> None:
@@ -83,9 +83,9 @@ def _plain(name: str) -> str:
 def refuse(kind: str, name: str, known: list[str]) -> None:
     """Say that there is none of that name."""
     from holdfast.core.search.nearest import nearest
-    from holdfast.errors import Unknown
+    from holdfast.errors import NotFound
 
     more = ", …" if len(known) > TOLD else ""
     told = f"known here are {', '.join(known[:TOLD])}{more}" if known else "none is here yet"
     near = nearest(name.rstrip("/").rpartition("/")[2], known)
-    raise Unknown(kind, name, near, "" if near else told)
+    raise NotFound(kind, name, near, "" if near else told)

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
-    from holdfast.model.log import Session
+    from holdfast.model.log import SessionInfo
     from holdfast.ports import Counter
 
 COUNTABLE = 1_000_000_000
@@ -55,10 +55,10 @@ class Asked:
 
     def refuse_absent(self) -> None:
         """Say so where there is no store."""
-        from holdfast.errors import Misuse
+        from holdfast.errors import InvalidRequest
 
         if missing(self.url):
-            raise Misuse(
+            raise InvalidRequest(
                 f"there is no store at {self.url}; check --store and HOLDFAST_STORE, or let "
                 "`holdfast import` or a program with holdfast.open make it"
             )
@@ -138,31 +138,31 @@ def session_and(name: str, **given: Any) -> Callable[[Callable[..., Any]], Calla
     return decorate
 
 
-def find_with_entry(hf: Holdfast, name: str, entry: str) -> tuple[Session, str]:
+def find_with_entry(hf: Holdfast, name: str, entry: str) -> tuple[SessionInfo, str]:
     """A session and the entry that was named with it: a number alone is an entry of the last."""
-    from holdfast.errors import Unknown
+    from holdfast.errors import NotFound
 
     try:
         return find(hf, name), entry
-    except Unknown:
+    except NotFound:
         if entry or not name.isdigit():
             raise
         return newest(hf), name
 
 
-def find(hf: Holdfast, name: str) -> Session:
+def find(hf: Holdfast, name: str) -> SessionInfo:
     """The session of an id, of an unambiguous beginning of one, or the last that changed."""
     return newest(hf) if name == LAST else hf.resolve(name, prefix=True)
 
 
-def newest(hf: Holdfast) -> Session:
+def newest(hf: Holdfast) -> SessionInfo:
     """The session that changed last."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if found := hf.sessions(limit=1):
         return found[0]
     if hf.sessions(archived=True, limit=1):
-        raise Misuse(
+        raise InvalidRequest(
             "every session is archived; `holdfast sessions --archived` lists them, name one"
         )
-    raise Misuse("there are no sessions yet; `holdfast sessions` says how to begin")
+    raise InvalidRequest("there are no sessions yet; `holdfast sessions` says how to begin")

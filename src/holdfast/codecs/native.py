@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.window import Options
 
 CHOICES: Final = {"auto": "auto", "none": "none", "any": "any", "required": "any"}
@@ -65,7 +65,7 @@ def typed_options(told: Native) -> Native:
     for name, value in (*known.items(), *inside):
         kind, words = FIELDS[name.removeprefix("extra.")]
         if not isinstance(value, kind) or (name == "cache_ttl" and value not in TTLS):
-            raise Misuse(f"{name}={value!r} is not taken; give {words}")
+            raise InvalidRequest(f"{name}={value!r} is not taken; give {words}")
     return {name: value for name, value in told.items() if name not in FIELDS or name in known}
 
 
@@ -84,13 +84,15 @@ def with_length(told: Native) -> Native:
             found += named
     lengths = [_length(name, value) for name, value in found]
     if len({*lengths}) > 1:
-        raise Misuse(f"how long may the reply be? {', '.join(f'{n}={v}' for n, v in found)}")
+        raise InvalidRequest(
+            f"how long may the reply be? {', '.join(f'{n}={v}' for n, v in found)}"
+        )
     return {**rest, "max_tokens": lengths[0]} if lengths else rest
 
 
 def _length(name: str, value: object) -> int:
     if type(value) is not int or value < 0:
-        raise Misuse(
+        raise InvalidRequest(
             f"{name}={value!r} is no length of a reply; give a whole number of tokens, or leave it "
             "out for what the window has left"
         )
@@ -119,7 +121,7 @@ def thinks(thinking: object) -> bool:
 def _check_effort(effort: object) -> None:
     """An effort is a word, whichever words a provider has for it."""
     if not isinstance(effort, str):
-        raise Misuse(f"effort={effort!r} is not taken; give a word such as 'low' or 'high'")
+        raise InvalidRequest(f"effort={effort!r} is not taken; give a word such as 'low' or 'high'")
 
 
 def _thinking(told: object, format: str) -> int | Native | None:
@@ -136,7 +138,7 @@ def _thinking(told: object, format: str) -> int | Native | None:
         return native if format == "anthropic" and len(native) > len(("type", "budget")) else budget
     if format == "gemini" and _is_gemini_thinking(native):
         return native
-    raise Misuse(
+    raise InvalidRequest(
         f"thinking={told!r} is not taken for {format}; give a number of tokens, 0 for none, "
         "{'type': 'enabled', 'budget_tokens': …}, {'type': 'adaptive'} or {'type': 'disabled'}"
     )
@@ -212,9 +214,9 @@ def _is_own(native: Native, format: str) -> bool:
     return format == "gemini" and mode in GEMINI_MODES and _allowed(wanted) is not None
 
 
-def _no_choice(told: object, tools: Collection[str]) -> Misuse:
+def _no_choice(told: object, tools: Collection[str]) -> InvalidRequest:
     offered = ", ".join(sorted(tools)[:8])
-    return Misuse(
+    return InvalidRequest(
         f"tool_choice={told!r} is no choice here; give 'auto', 'none', 'any', the name of a tool "
         f"({offered or 'none is offered'}), or one of these as the provider writes it"
     )

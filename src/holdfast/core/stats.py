@@ -24,7 +24,7 @@ from holdfast.core.log.fold import fold
 from holdfast.core.log.tool_input import arguments, first, text_of
 from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.occupancy import held
-from holdfast.model.log import Entry, Folded, PartRef, Session, Summary
+from holdfast.model.log import Entry, Folded, PartRef, SessionInfo, Summary
 from holdfast.model.message import (
     Media,
     Message,
@@ -122,7 +122,7 @@ class Looking:
     """One session, entry by entry; `seen` is what was found of it by model."""
 
     def __init__(
-        self, session: Session, window: Callable[[str], int], since: int = 0, largest: int = 0
+        self, session: SessionInfo, window: Callable[[str], int], since: int = 0, largest: int = 0
     ) -> None:
         """`largest` is how much the largest call of the session took."""
         self.seen: dict[str, Seen] = {}

@@ -22,7 +22,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from holdfast.errors import Corrupt, Unknown
+from holdfast.errors import Corrupt, NotFound
 from holdfast.model.window import Count, Tier
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ExactCounter:
 
     def __init__(self, vocabulary: str) -> None:
         if vocabulary not in PATTERNS:
-            raise Unknown("vocabulary", vocabulary, (), f"name one of {', '.join(PATTERNS)}")
+            raise NotFound("vocabulary", vocabulary, (), f"name one of {', '.join(PATTERNS)}")
         self.name = vocabulary
         self.tier: Tier = "exact"
         self._known: dict[bytes, int] = {}
@@ -167,7 +167,7 @@ def _taken(held: str) -> tuple[str, list[tuple[str, bool]]]:
 def encoding(vocabulary: str) -> Encoding:
     """The encoding of a vocabulary that ships with Holdfast."""
     if vocabulary not in PATTERNS:
-        raise Unknown("vocabulary", vocabulary, (), f"name one of {', '.join(PATTERNS)}")
+        raise NotFound("vocabulary", vocabulary, (), f"name one of {', '.join(PATTERNS)}")
     from tiktoken import Encoding
 
     return Encoding(

@@ -1,7 +1,7 @@
 """Counts by a provider's own endpoint: exact for its models, one round trip each.
 
 Rule 1: only what the endpoint counts is sent: no stream, no sampling, no metadata.
-Rule 2: what the endpoint answers is checked; an answer without a number is Garbled.
+Rule 2: what the endpoint answers is checked; an answer without a number is BadResponse.
 Rule 3: with `context_management`, Anthropic counts as if it had edited already, and tells both.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from holdfast.codecs.gemini.rest import rest
-from holdfast.errors import Garbled
+from holdfast.errors import BadResponse
 from holdfast.model import wire
 from holdfast.model.window import Count, Tier
 from holdfast.ports import Transport
@@ -71,7 +71,7 @@ class ProviderCounter:
         for text in texts:
             told = await self.count_request(_asking(text, self._model, self._format), self._format)
             if told is None:
-                raise Garbled(f"{self.name} has no endpoint that counts", provider=self.name)
+                raise BadResponse(f"{self.name} has no endpoint that counts", provider=self.name)
             found.append(told.tokens)
         return found
 
@@ -92,13 +92,13 @@ class ProviderCounter:
             told = wire.decode(answer, dict[str, Any])
             number = told[endpoint.answer]
         except (ValueError, KeyError, TypeError) as error:
-            raise Garbled(
+            raise BadResponse(
                 f"{self.name} was asked for a count and told none; try again, or count locally",
                 provider=self.name,
                 raw=answer[:1000],
             ) from error
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise Garbled(f"{number!r} is no count", provider=self.name, raw=answer[:1000])
+            raise BadResponse(f"{number!r} is no count", provider=self.name, raw=answer[:1000])
         edited: Any = told.get("context_management")
         before = edited.get("original_input_tokens") if isinstance(edited, dict) else None
         self.unedited = before if isinstance(before, int) else None

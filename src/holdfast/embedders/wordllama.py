@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENS = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -29,7 +29,7 @@ class WordLlama:
     def __init__(self) -> None:
         found = find_spec("wordllama")
         if found is None or not found.origin:
-            raise Misuse(MISSING)
+            raise InvalidRequest(MISSING)
         folder = Path(found.origin).parent
         try:
             import numpy
@@ -39,7 +39,7 @@ class WordLlama:
             self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENS))
             self._rows: Any = _rows(numpy, (folder / WEIGHTS).read_bytes())
         except (ImportError, OSError) as error:
-            raise Misuse(f"{MISSING} ({error})") from error
+            raise InvalidRequest(f"{MISSING} ({error})") from error
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
 

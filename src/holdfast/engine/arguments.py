@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from holdfast.core.log.validate import plain_scalar
 from holdfast.core.search.nearest import nearest
-from holdfast.errors import Misuse
-from holdfast.model.log import Session
+from holdfast.errors import InvalidRequest
+from holdfast.model.log import SessionInfo
 from holdfast.model.message import Media, Message, ToolCall
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
@@ -114,8 +114,8 @@ KINDS: Mapping[str, Kind | None] = {
     "Sequence[str]": Kind("a list of texts", _each(_one(str))),
     "Mapping[str, str]": Kind("a mapping of text to text", _texts),
     "dict[str, Any] | None": Kind("a dict", _none_or(_one(dict))),
-    "Session": Kind("a Session", _one(Session)),
-    "Session | None": Kind("a Session", _none_or(_one(Session))),
+    "Session": Kind("a Session", _one(SessionInfo)),
+    "Session | None": Kind("a Session", _none_or(_one(SessionInfo))),
     "Media": Kind("a Media", _one(Media)),
     "ToolCall": Kind("a ToolCall", _one(ToolCall)),
     "Call | None": Kind("a Call", _none_or(_one(Call))),
@@ -144,10 +144,12 @@ KINDS: Mapping[str, Kind | None] = {
 
 
 def check_argument(call: str, name: str, annotation: str, value: Any) -> None:
-    """Misuse where a value is not what the argument of a call has to be."""
+    """InvalidRequest where a value is not what the argument of a call has to be."""
     kind = KINDS.get(annotation)
     if kind is not None and not kind.fits(value):
-        raise Misuse(f"{call}: {name} is {kind.words}, not {type(value).__name__}; give it that")
+        raise InvalidRequest(
+            f"{call}: {name} is {kind.words}, not {type(value).__name__}; give it that"
+        )
 
 
 def plainly(value: Any) -> Any:
@@ -226,7 +228,7 @@ class Takes:
         return {one for one in (*told, *options.values()) if one not in KINDS}
 
     def check(self, values: Sequence[Any], named: Mapping[str, Any]) -> None:
-        """Misuse where something given is not what it has to be."""
+        """InvalidRequest where something given is not what it has to be."""
         for (name, annotation), value in zip(self.positional, values, strict=False):
             check_argument(self.name, name, annotation, value)
         for value in values[len(self.positional) :] if self.more else ():
@@ -243,7 +245,7 @@ class Takes:
         if name not in self._fields:
             near = nearest(name, (*self.named, *self._fields))[:1]
             hint = f"did you mean {near[0]}?" if near else f"name one of {', '.join(self._fields)}"
-            raise Misuse(f"{self.name} takes no {name!r}; {hint}")
+            raise InvalidRequest(f"{self.name} takes no {name!r}; {hint}")
         check_argument(self.name, name, self._fields[name], value)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from holdfast.core.log.tool_calls import ToolState
 from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.bridge import drive, drive_all
-from holdfast.engine.calls.stream import Hear
-from holdfast.engine.session import OpenSession
-from holdfast.errors import Misuse
+from holdfast.engine.calls.stream import OnDelta
+from holdfast.engine.session import AsyncSession
+from holdfast.errors import InvalidRequest
 from holdfast.model.ledger import Ledger, Report
-from holdfast.model.log import Body, Entry, ReplyEntry, Session
+from holdfast.model.log import Body, Entry, ReplyEntry, SessionInfo
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
@@ -38,10 +38,10 @@ _PLAINLY = ("", "", "", True, None, "", None, None)
 
 
 @checks_arguments
-class BlockingSession:
+class Session:
     """An open session behind the blocking door; may be shared among threads."""
 
-    def __init__(self, inner: OpenSession) -> None:
+    def __init__(self, inner: AsyncSession) -> None:
         self._inner = inner
         self.watch = inner.watch
         """Told of everything that happens."""
@@ -52,7 +52,7 @@ class BlockingSession:
         return self._inner.id
 
     @property
-    def info(self) -> Session:
+    def info(self) -> SessionInfo:
         """The session as this writer last saw it."""
         return self._inner.info
 
@@ -85,9 +85,9 @@ class BlockingSession:
         """What may be spent."""
         return self._inner.caps
 
-    def capped(self, session: float | None = None, day: float | None = None) -> BlockingSession:
+    def set_caps(self, session: float | None = None, day: float | None = None) -> Session:
         """Change what may be spent, in US dollars; None leaves a cap as it is."""
-        self._inner.capped(session, day)
+        self._inner.set_caps(session, day)
         return self
 
     def now(self) -> int:
@@ -136,9 +136,9 @@ class BlockingSession:
         """What would be sent now, with the system prompt and tools of the newest call."""
         return drive(self._inner.explain_now(model))
 
-    def foreseen(self, model: str = "") -> Foreseen | None:
+    def next_summary(self, model: str = "") -> Foreseen | None:
         """The summary that the next turn would have a model write; None where none is due."""
-        return drive(self._inner.foreseen(model))
+        return drive(self._inner.next_summary(model))
 
     def why_absent(self, entry: str | int) -> Absence:
         """Which marker keeps an entry out of the window."""
@@ -183,9 +183,9 @@ class BlockingSession:
         """What was said in this session, also what is no longer shown: a handle and a line each."""
         return drive(self._inner.search_history(query, limit))
 
-    def answer(self, call: ToolCall) -> ToolResult | None:
+    def run_context_tool(self, call: ToolCall) -> ToolResult | None:
         """What recall, search_history or tool_search answers; None where it is another tool's."""
-        return drive(self._inner.answer(call))
+        return drive(self._inner.run_context_tool(call))
 
     def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
         """Keep an entry, a fact or a file in every window from here on."""
@@ -203,7 +203,7 @@ class BlockingSession:
         """Manage it by another policy from here on: a name, the path of a file, or a Policy."""
         return drive(self._inner.set_policy(name))
 
-    def set_model(self, name: str) -> Session:
+    def set_model(self, name: str) -> SessionInfo:
         """Have it led by another model, where none is named for a window."""
         return drive(self._inner.set_model(name))
 
@@ -212,14 +212,14 @@ class BlockingSession:
         """Values that never enter the log."""
         return self._inner.secrets
 
-    def refused(self, message: str, *, provider: str = "") -> Entry | None:
+    def learn_refusal(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""
-        return drive(self._inner.refused(message, provider=provider))
+        return drive(self._inner.learn_refusal(message, provider=provider))
 
-    def speak(
+    def send(
         self,
         provider: Provider,
-        hear: Hear | None = None,
+        on_delta: OnDelta | None = None,
         options: dict[str, Any] | None = None,
         confirm: Callable[[str], bool] | None = None,
         **given: Unpack[Asking],
@@ -228,8 +228,8 @@ class BlockingSession:
 
         `confirm` is asked where a policy has the user asked before more is sent than fits.
         """
-        _check_blocks(hear)
-        return drive(self._inner.speak(provider, hear, options, confirm, **given))
+        _check_blocks(on_delta)
+        return drive(self._inner.send(provider, on_delta, options, confirm, **given))
 
     def set_weak_model(self, model: str) -> None:
         """Have another model write summaries first; empty for none. It holds while this is open."""
@@ -239,18 +239,20 @@ class BlockingSession:
         self,
         response: Any,
         *,
-        hear: Hear | None = None,
+        on_delta: OnDelta | None = None,
         format: str = "",
         key: str = "",
     ) -> ReplyEntry:
         """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
 
-        `hear` is told of each piece of a stream; one that breaks off is kept as far as it came.
+        `on_delta` is told of each piece of a stream; one that breaks off is kept as far as it came.
         """
-        _check_blocks(hear)
+        _check_blocks(on_delta)
         if hasattr(response, "__aiter__") or hasattr(response, "__aenter__"):
-            raise Misuse("this stream is awaited; use holdfast.open_async, or a client that blocks")
-        return drive(self._inner.reply(response, hear=hear, format=format, key=key))
+            raise InvalidRequest(
+                "this stream is awaited; use holdfast.open_async, or a client that blocks"
+            )
+        return drive(self._inner.reply(response, on_delta=on_delta, format=format, key=key))
 
     def user(self, text: str, *media: Media, key: str = "") -> Entry:
         """Append what the user said; durable when it returns."""
@@ -303,13 +305,13 @@ class BlockingSession:
         """What is visible now, or as it was at an entry."""
         return drive(self._inner.view(at))
 
-    def seen(self, at: str | int = "") -> Iterator[Entry]:
+    def visible(self, at: str | int = "") -> Iterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
-        return chain.from_iterable(self.seen_pages(at))
+        return chain.from_iterable(self.visible_pages(at))
 
-    def seen_pages(self, at: str | int = "") -> Iterator[list[Entry]]:
+    def visible_pages(self, at: str | int = "") -> Iterator[list[Entry]]:
         """The same, page by page."""
-        return drive_all(self._inner.seen_pages(at))
+        return drive_all(self._inner.visible_pages(at))
 
     def entries(self) -> Iterator[Entry]:
         """The whole log, in order."""
@@ -331,32 +333,34 @@ class BlockingSession:
         """How many bytes its own entries hold, without what it shares with its parent."""
         return drive(self._inner.size())
 
-    def refresh(self) -> Session:
+    def refresh(self) -> SessionInfo:
         """Look again: others may have gone on."""
         return drive(self._inner.refresh())
 
-    def fork(self, at: str | int = "") -> BlockingSession:
+    def fork(self, at: str | int = "") -> Session:
         """A session of its own that shares this one up to an entry."""
-        return BlockingSession(drive(self._inner.fork(at)))
+        return Session(drive(self._inner.fork(at)))
 
-    def subtask(self, title: str) -> BlockingSession:
+    def subtask(self, title: str) -> Session:
         """A session of its own for a part of the work: it knows whose it is, and shares no word."""
-        return BlockingSession(drive(self._inner.subtask(title)))
+        return Session(drive(self._inner.subtask(title)))
 
-    def child(self, id: str) -> BlockingSession:
+    def child(self, id: str) -> Session:
         """The session of a subtask of this one, to be looked into."""
-        return BlockingSession(drive(self._inner.child(id)))
+        return Session(drive(self._inner.child(id)))
 
-    def rename(self, title: str) -> Session:
+    def rename(self, title: str) -> SessionInfo:
         """Give it another title."""
         return drive(self._inner.rename(title))
 
-    def archive(self, archived: bool = True) -> Session:
+    def archive(self, archived: bool = True) -> SessionInfo:
         """Put it away, or bring it back; nothing is deleted."""
         return drive(self._inner.archive(archived))
 
 
-def _check_blocks(hear: Hear | None) -> None:
+def _check_blocks(on_delta: OnDelta | None) -> None:
     """Refuse a listener that nobody would await."""
-    if iscoroutinefunction(hear) or iscoroutinefunction(vars(type(hear)).get("__call__")):
-        raise Misuse("this listener is awaited; use holdfast.open_async, or one that blocks")
+    if iscoroutinefunction(on_delta) or iscoroutinefunction(vars(type(on_delta)).get("__call__")):
+        raise InvalidRequest(
+            "this listener is awaited; use holdfast.open_async, or one that blocks"
+        )

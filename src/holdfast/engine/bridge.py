@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, TypeVar
 
 from holdfast.engine.compaction.hooks import Heard, Voice
-from holdfast.errors import HoldfastError, Misuse, Unreachable
+from holdfast.errors import HoldfastError, InvalidRequest, Unreachable
 from holdfast.ports import Counter, Store
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
     except StopIteration as done:
         return done.value
     work.close()
-    raise Misuse(_SUSPENDED)
+    raise InvalidRequest(_SUSPENDED)
 
 
 def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
@@ -48,7 +48,7 @@ def drive_all(work: AsyncIterator[T]) -> Iterator[T]:
         except StopAsyncIteration:
             return
         else:
-            raise Misuse(_SUSPENDED)
+            raise InvalidRequest(_SUSPENDED)
 
 
 def catch_up(store: Store, grace: float = GRACE) -> None:
@@ -68,7 +68,9 @@ class ThreadLock:
 
     def acquire(self) -> None:
         if self._owner != os.getpid():  # a lock that another thread held at a fork is never freed
-            raise Misuse("this session was opened before a fork; open it again in the new process")
+            raise InvalidRequest(
+                "this session was opened before a fork; open it again in the new process"
+            )
         self._lock.acquire()
 
     def release(self) -> None:
@@ -133,7 +135,7 @@ class ThreadedPort:
             try:
                 running = self._worker.submit(lambda: drive(method(*values, **named)))
             except RuntimeError as closed:
-                raise Misuse("this is closed; open it again") from closed
+                raise InvalidRequest("this is closed; open it again") from closed
             return await asyncio.shield(asyncio.wrap_future(running))
 
         return call
@@ -176,7 +178,9 @@ def spoken(voice: Voice) -> Heard:
             raise told if isinstance(told, Exception) else Unreachable(left)
         if inspect.iscoroutine(told):
             told.close()
-            raise Misuse("an async summariser was given to the blocking door; use open_async")
+            raise InvalidRequest(
+                "an async summariser was given to the blocking door; use open_async"
+            )
         return told
 
     return heard

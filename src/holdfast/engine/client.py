@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from holdfast.engine.arguments import check_argument, checked, checks_arguments
 from holdfast.engine.background_threads import GRACE, Tasks, Threads
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.bridge import (
     Threaded,
     ThreadedCounter,
@@ -34,9 +34,9 @@ from holdfast.engine.plugins import measured, open_store
 from holdfast.engine.settings import settings
 from holdfast.engine.usage.costs import By, Costs
 from holdfast.engine.writer import OnConflict
-from holdfast.errors import Misuse
-from holdfast.model.import_report import Imported
-from holdfast.model.log import Session
+from holdfast.errors import InvalidRequest
+from holdfast.model.import_report import ImportReport
+from holdfast.model.log import SessionInfo
 from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Where
 from holdfast.model.span import OPEN
@@ -83,7 +83,7 @@ class Holdfast:
         weak_model: str = "",
         hooks: Sequence[Hook] = (),
         cap: float | None = None,
-    ) -> BlockingSession:
+    ) -> Session:
         """A new session, or with `id` (or an unambiguous beginning of one) the one to resume.
 
         With `create` the id is the caller's own, taken as it is: its session is opened where it is
@@ -99,7 +99,7 @@ class Holdfast:
             on_conflict=on_conflict, summariser=summariser, weak_model=weak_model, hooks=hooks,
             cap=cap,
         )  # fmt: skip
-        return BlockingSession(drive(opened))
+        return Session(drive(opened))
 
     def sessions(
         self,
@@ -107,25 +107,25 @@ class Holdfast:
         project: str | None = None,
         archived: bool = False,
         limit: int = 50,
-        after: Session | None = None,
-    ) -> tuple[Session, ...]:
+        after: SessionInfo | None = None,
+    ) -> tuple[SessionInfo, ...]:
         """Sessions by last change, newest first; `after` is the last one of the page before."""
         listed = self.engine.sessions(project=project, archived=archived, limit=limit, after=after)
         return drive(listed)
 
-    def resolve(self, id: str, *, prefix: bool = False) -> Session:
+    def resolve(self, id: str, *, prefix: bool = False) -> SessionInfo:
         """The session of exactly this id; with `prefix` also of the only one that begins so."""
         return drive(self.engine.resolve(id, prefix=prefix))
 
-    def every_session(self) -> Iterator[Session]:
+    def every_session(self) -> Iterator[SessionInfo]:
         """All sessions, archived ones last."""
         return drive_all(self.engine.every_session())
 
-    def opening(self, session: Session) -> str:
+    def opening(self, session: SessionInfo) -> str:
         """The first words the user said in it; empty where they are not near its beginning."""
         return drive(self.engine.opening(session))
 
-    def forks(self, session: Session) -> tuple[Session, ...]:
+    def forks(self, session: SessionInfo) -> tuple[SessionInfo, ...]:
         """The sessions that begin with a part of this one."""
         return drive(self.engine.forks(session))
 
@@ -179,9 +179,9 @@ class Holdfast:
         """What sessions show by agent, project or model: usage, compactions, what filled them."""
         return drive(self.engine.stats(by, since=since))
 
-    def catch_up(self, limit: int = 1000, *, meaning: bool = False) -> int:
+    def index(self, limit: int = 1000, *, meaning: bool = False) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
-        return drive(self.engine.catch_up(limit, meaning=meaning))
+        return drive(self.engine.index(limit, meaning=meaning))
 
     def transcripts(
         self, *paths: str | PathLike[str], agents: Sequence[str] = (), others: bool = False
@@ -199,7 +199,7 @@ class Holdfast:
         fresh: bool = False,
         again: bool = False,
         reading: Reading | None = None,
-    ) -> Iterator[Imported]:
+    ) -> Iterator[ImportReport]:
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
         What was imported before is not imported again; what has been added to it is. With `again`
@@ -211,7 +211,7 @@ class Holdfast:
 
     def import_from(
         self, *paths: str | PathLike[str], agents: Sequence[str] = ()
-    ) -> Iterator[Imported]:
+    ) -> Iterator[ImportReport]:
         """Find transcripts and import them, one after the other; what each has brought."""
         return drive_all(self.engine.import_from(*paths, agents=agents))
 
@@ -236,7 +236,7 @@ class Holdfast:
         )  # fmt: skip
         return drive(made)
 
-    def hand_over(
+    def handoff(
         self,
         id: str,
         to: str,
@@ -251,7 +251,7 @@ class Holdfast:
         With `home`, the directory that the program keeps its things in, the session is laid where
         it looks for it. `directory` is where it goes on; without it, where the session worked.
         """
-        handed = self.engine.hand_over(
+        handed = self.engine.handoff(
             id, to, home=home, directory=directory, model=model, raw=raw
         )  # fmt: skip
         return drive(handed)
@@ -272,7 +272,7 @@ class Holdfast:
         """Mend what can be mended without losing anything; what was mended."""
         return drive(self.engine.repair(findings))
 
-    def settle(self, seconds: float = GRACE) -> bool:
+    def wait_for_background(self, seconds: float = GRACE) -> bool:
         """Wait until nothing is under way beside the turns, but no longer; whether all is done."""
         return self._beside.settle(seconds)
 
@@ -312,7 +312,7 @@ class AsyncHoldfast(Engine):
             return counter
         return cast(Counter, ThreadedCounter(counter, self._counting))
 
-    async def settle(self, seconds: float = GRACE) -> bool:
+    async def wait_for_background(self, seconds: float = GRACE) -> bool:
         """Wait until nothing is under way beside the turns, but no longer; whether all is done."""
         return await self._tasks.settle(seconds)
 
@@ -350,7 +350,7 @@ def open(
     store = open_store(chosen.store)
     if not store.blocking:
         store.close()
-        raise Misuse(f"{chosen.store} only works with holdfast.open_async")
+        raise InvalidRequest(f"{chosen.store} only works with holdfast.open_async")
     beside = Threads()
     engine = Engine(
         store, clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=chosen.secrets,

@@ -12,7 +12,7 @@ from holdfast.core.search.nearest import nearest
 from holdfast.core.secrets import redact
 from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
-from holdfast.engine.compaction.hooks import Heard, Hook, Upkeep, Voice, Work
+from holdfast.engine.compaction.hooks import CompactionHooks, Heard, Hook, Voice, Work
 from holdfast.engine.compaction.stored_policies import KeptCatalogue, KeptPolicies
 from holdfast.engine.erasure import Erasures
 from holdfast.engine.exporting.output_path import placing
@@ -21,15 +21,15 @@ from holdfast.engine.importing.discovery import Source, find, left_aside, usual
 from holdfast.engine.importing.source import Reading
 from holdfast.engine.inspect.lookup import respelled
 from holdfast.engine.plugins import catalogue, counter, embedder
-from holdfast.engine.session import OpenSession
+from holdfast.engine.session import AsyncSession
 from holdfast.engine.usage.caps import Held
 from holdfast.engine.usage.costs import By, Costs, costs
 from holdfast.engine.usage.telemetry import Watch
 from holdfast.engine.writer import OnConflict
-from holdfast.errors import Ambiguous, Misuse, Unknown
+from holdfast.errors import Ambiguous, InvalidRequest, NotFound
 from holdfast.files import project_root, write_atomic
-from holdfast.model.import_report import Imported
-from holdfast.model.log import Session
+from holdfast.model.import_report import ImportReport
+from holdfast.model.log import SessionInfo
 from holdfast.model.policy import Policy
 from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN
@@ -141,7 +141,7 @@ class Engine:
         weak_model: str = "",
         hooks: Sequence[Hook] = (),
         cap: float | None = None,
-    ) -> OpenSession:
+    ) -> AsyncSession:
         """A new session, or with `id` the one to resume.
 
         With `create` the id is the caller's own, taken as it is: its session is opened where it is
@@ -153,11 +153,11 @@ class Engine:
         `cap` is what it may cost in US dollars: the next call is refused as Capped before it is.
         """
         if on_conflict not in get_args(OnConflict):
-            raise Misuse(f"on_conflict is 'append', 'fork' or 'raise', not {on_conflict!r}")
+            raise InvalidRequest(f"on_conflict is 'append', 'fork' or 'raise', not {on_conflict!r}")
         voice = self.voice(summariser) if summariser and self.voice else None
-        upkeep = Upkeep(voice=voice, weak_model=weak_model, hooks=tuple(hooks))
+        upkeep = CompactionHooks(voice=voice, weak_model=weak_model, hooks=tuple(hooks))
         if id and not create and (model or directory or title or policy != "holdfast"):
-            raise Misuse(_RESUMED)
+            raise InvalidRequest(_RESUMED)
         if create:
             found = await self._found_or_created(id, model, directory, title, policy)
         elif id:
@@ -166,7 +166,7 @@ class Engine:
             found = await self._created(self.ids.new(), model, directory, title, policy)
         await self.kept_policies.load(self.store, found.id, found.policy)
         spent = await self._spent(found) if id else 0
-        return OpenSession(self, found, on_conflict, spent, upkeep).capped(session=cap)
+        return AsyncSession(self, found, on_conflict, spent, upkeep).set_caps(session=cap)
 
     async def _found_or_created(
         self,
@@ -175,14 +175,14 @@ class Engine:
         directory: str | PathLike[str],
         title: str,
         policy: str | Policy,
-    ) -> Session:
+    ) -> SessionInfo:
         """The session of exactly this id; of several that make it at once, one does."""
         known = await self.store.sessions.find(own_id(id))
         if known:
             return known
         try:
             return await self._created(id, model, directory, title, policy)
-        except Misuse:
+        except InvalidRequest:
             made = await self.store.sessions.find(id)  # by another writer, meanwhile
             if made is None:
                 raise
@@ -190,11 +190,11 @@ class Engine:
 
     async def _created(
         self, id: str, model: str, directory: str | PathLike[str], title: str, policy: str | Policy
-    ) -> Session:
+    ) -> SessionInfo:
         where, project = _places(directory)
         named, content = self.kept_policies.named(policy, self.catalogue)
         made = await self.store.sessions.create(
-            Session(
+            SessionInfo(
                 id=id,
                 created=self.clock.now(),
                 model=text(model, "a model"),
@@ -208,10 +208,10 @@ class Engine:
             await self.store.calls.keep(made.id, content)
         return made
 
-    async def _spent(self, session: Session) -> int:
+    async def _spent(self, session: SessionInfo) -> int:
         return (await self.store.calls.spent(session.id))[0].cost
 
-    async def resolve(self, id: str, *, prefix: bool = False) -> Session:
+    async def resolve(self, id: str, *, prefix: bool = False) -> SessionInfo:
         """The session of exactly this id; with `prefix` also of the only one that begins so.
 
         Without it an error names no other session: whoever asks may not be whose they are.
@@ -224,7 +224,7 @@ class Engine:
             raise Ambiguous("session", id, begun[:2], len(begun))
         if len(id) < SHORTEST_PREFIX or not begun:
             known_ids = [one.id async for one in self.every_session()]
-            raise Unknown("session", id, begun or nearest(id, known_ids), LISTED)
+            raise NotFound("session", id, begun or nearest(id, known_ids), LISTED)
         return await self.store.sessions.session(begun[0])
 
     async def sessions(
@@ -233,27 +233,27 @@ class Engine:
         project: str | None = None,
         archived: bool = False,
         limit: int = 50,
-        after: Session | None = None,
-    ) -> tuple[Session, ...]:
+        after: SessionInfo | None = None,
+    ) -> tuple[SessionInfo, ...]:
         """Sessions by last change, newest first; `after` is the last one of the page before."""
         start = (after.updated, after.id) if after else None
         return await self.store.sessions.list(
             Page(project=project, archived=archived, limit=limit, after=start)
         )
 
-    async def every_session(self) -> AsyncIterator[Session]:
+    async def every_session(self) -> AsyncIterator[SessionInfo]:
         """All sessions, archived ones last."""
         for archived in (False, True):
-            last: Session | None = None
+            last: SessionInfo | None = None
             while page := await self.sessions(archived=archived, limit=200, after=last):
                 for last in page:
                     yield last
 
-    async def opening(self, session: Session) -> str:
+    async def opening(self, session: SessionInfo) -> str:
         """The first words the user said in it; empty where they are not near its beginning."""
         return await loading.opening(self.store.log, session.id)
 
-    async def forks(self, session: Session) -> tuple[Session, ...]:
+    async def forks(self, session: SessionInfo) -> tuple[SessionInfo, ...]:
         """The sessions that begin with a part of this one."""
         return tuple([one async for one in self.every_session() if one.parent == session.id])
 
@@ -270,7 +270,7 @@ class Engine:
         `finish_erasing` waits for; with `backups="delete"` they are removed at once.
         """
         if backups not in ("rewrite", "delete"):
-            raise Misuse(f"backups is 'rewrite' or 'delete', not {backups!r}")
+            raise InvalidRequest(f"backups is 'rewrite' or 'delete', not {backups!r}")
         found = await self.resolve(id)
         erased = await self.store.sessions.erase(found.id, backups=backups)
         if background and (erased.holding or erased.held):
@@ -326,7 +326,7 @@ class Engine:
 
         return await stats(self, by, since)
 
-    async def catch_up(self, limit: int = 1000, *, meaning: bool = False) -> int:
+    async def index(self, limit: int = 1000, *, meaning: bool = False) -> int:
         """Index a little of what cannot be searched yet; how many parts, 0 when all can be."""
         return await self.store.search.catch_up(
             limit, await self.aside(embedder) if meaning else None
@@ -345,7 +345,7 @@ class Engine:
     async def import_sources(
         self, sources: Sequence[Source], *, fresh: bool = False, again: bool = False,
         reading: Reading | None = None,
-    ) -> AsyncIterator[Imported]:  # fmt: skip
+    ) -> AsyncIterator[ImportReport]:  # fmt: skip
         """Import transcripts; with `fresh` a reply that may still grow is left for the next time.
 
         What was imported before is not imported again; what has been added to it is. A file that
@@ -359,7 +359,7 @@ class Engine:
 
     async def import_from(
         self, *paths: str | PathLike[str], agents: Sequence[str] = ()
-    ) -> AsyncIterator[Imported]:
+    ) -> AsyncIterator[ImportReport]:
         """Find transcripts and import them, one after the other; what each has brought."""
         async for report in self.import_sources(await self.transcripts(*paths, agents=agents)):
             yield report
@@ -389,7 +389,7 @@ class Engine:
                 await self.aside(lambda: write_atomic(file, made.data))
         return made
 
-    async def hand_over(
+    async def handoff(
         self,
         id: str,
         to: str,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from holdfast.core.ledger.requests import prose, said
 from holdfast.core.log.fold import fold, resume
 from holdfast.core.window.scaffold import own_words
-from holdfast.model.log import Entry, Folded, Session
+from holdfast.model.log import Entry, Folded, SessionInfo
 from holdfast.model.message import Message, Text
 from holdfast.model.span import OPEN, Span, Spans, clip, normal
 from holdfast.model.view import View, place_of
@@ -45,7 +45,7 @@ async def _stand(log: Log, session: str, last: int) -> tuple[Folded, tuple[Entry
         before, limit = page[0].seq, limit * 2
 
 
-async def view(log: Log, session: Session, at: int | None = None) -> View:
+async def view(log: Log, session: SessionInfo, at: int | None = None) -> View:
     """The session as it is seen at an entry; at its newest when none is named."""
     last = session.head if at is None else min(at, session.head)
     folded, markers = await _stand(log, session.id, last)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from holdfast.core.search.nearest import nearest
 from holdfast.engine.settings import settings
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
 from holdfast.ports import Catalogue, Codec, Counter, Embedder, Importer, Provider, Store, Telemetry
@@ -89,7 +89,9 @@ def salvage(url: str) -> Salvaged:
     """
     scheme, rest = _split(url)
     if scheme not in SALVAGE:
-        raise Misuse(f"a store of kind {scheme!r} cannot be salvaged; restore it from a backup")
+        raise InvalidRequest(
+            f"a store of kind {scheme!r} cannot be salvaged; restore it from a backup"
+        )
     return cast(Callable[[str], Salvaged], _load(SALVAGE[scheme]))(rest)
 
 
@@ -105,7 +107,7 @@ def _split(url: str) -> tuple[str, str]:
         return "sqlite", url  # a path; one letter before a colon is a drive
     rest = rest.removeprefix("//").removeprefix("/") if rest.startswith("//") else rest
     if scheme == "sqlite" and not rest:
-        raise Misuse(f"{url!r} names no file; write sqlite:///log.db, or just the path")
+        raise InvalidRequest(f"{url!r} names no file; write sqlite:///log.db, or just the path")
     return scheme, rest
 
 
@@ -123,7 +125,7 @@ def counter(name: str) -> Counter:
 
 @cache
 def embedder(name: str = "wordllama") -> Embedder:
-    """What compares meanings; Misuse, saying what to install, where it is missing."""
+    """What compares meanings; InvalidRequest, saying what to install, where it is missing."""
     return cast(Embedder, _find("embedders", "embedder", EMBEDDERS, name)())
 
 
@@ -256,7 +258,7 @@ def _find(group: str, kind: str, built_in: Mapping[str, str], name: str) -> Any:
         return others[name].load()
     known = (*built_in, *others)
     near = nearest(name, known)[:1]
-    raise Unknown(kind, name, near, f"name one of {', '.join(known)}")
+    raise NotFound(kind, name, near, f"name one of {', '.join(known)}")
 
 
 @cache  # every package that is installed is looked at

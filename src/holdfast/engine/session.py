@@ -13,15 +13,15 @@ from holdfast.core.log.validate import text, typed
 from holdfast.core.secrets import redact
 from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
-from holdfast.engine.calls.stream import Hear
-from holdfast.engine.compaction.hooks import Ahead, Upkeep
+from holdfast.engine.calls.stream import OnDelta
+from holdfast.engine.compaction.hooks import Ahead, CompactionHooks
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.engine.lazy import later
-from holdfast.engine.window.message_cache import Visible
-from holdfast.engine.writer import OnConflict, Purse
-from holdfast.errors import Misuse, Unknown
+from holdfast.engine.window.message_cache import MessageCache
+from holdfast.engine.writer import OnConflict, SpendingWriter
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.ledger import Effort, Ledger, Report
-from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, Session, Switch
+from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, SessionInfo, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
@@ -69,23 +69,23 @@ else:  # what prepares and explains windows is most of the engine, and waits for
     turns, keep_warm = later("holdfast.engine.turns"), later("holdfast.engine.calls.keep_warm")
 
 
-NO_UPKEEP = Upkeep()
+NO_UPKEEP = CompactionHooks()
 
 
 @checks_arguments
-class OpenSession(Purse):
+class AsyncSession(SpendingWriter):
     """A session as one writer holds it: seen, prepared for a model, explained, forked."""
 
     def __init__(
         self,
         engine: Engine,
-        session: Session,
+        session: SessionInfo,
         on_conflict: OnConflict = "append",
         spent: int = 0,
-        upkeep: Upkeep = NO_UPKEEP,
+        upkeep: CompactionHooks = NO_UPKEEP,
     ) -> None:
         super().__init__(engine, session, on_conflict, spent)
-        self.visible = Visible(engine.store)
+        self.message_cache = MessageCache(engine.store)
         self._viewed: View | None = None
         self.before_fork: tuple[tuple[str, int], Effort] = (("", 0), Effort())
         """What had been done where the session was forked, once that is known."""
@@ -113,9 +113,9 @@ class OpenSession(Purse):
         """Gather the facts of what was appended, a slice of it at most."""
         await self.ledgers.catch_up(self.id, self.info.head)
 
-    def _again(self) -> OpenSession:
+    def _again(self) -> AsyncSession:
         """The same session as another writer holds it, for work beside the turns."""
-        other = OpenSession(self._engine, self._session, "raise", upkeep=self.upkeep)
+        other = AsyncSession(self._engine, self._session, "raise", upkeep=self.upkeep)
         other._caps, other.payer = self._caps, self.payer
         return other
 
@@ -145,26 +145,26 @@ class OpenSession(Purse):
         self,
         response: Any,
         *,
-        hear: Hear | None = None,
+        on_delta: OnDelta | None = None,
         format: str = "",
         key: str = "",
     ) -> ReplyEntry:
         """Append what a provider answered, whole or as it streams: parts verbatim, usage and cost.
 
-        `hear` is told of each piece of a stream, and awaited where it is a coroutine; a stream that
-        breaks off is kept as far as it came.
+        `on_delta` is called with each piece of a stream, and awaited where it is a coroutine. A
+        stream that breaks off is kept as far as it came.
         A `Reply` that was read elsewhere is taken as it is.
         """
         if isinstance(response, Reply):
             return await self.turns.record(typed(response, Reply), format, key=key)
         if stream.is_stream(response):
-            return await stream.listen(self, response, hear, format=format, key=key)
+            return await stream.listen(self, response, on_delta, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)
 
-    async def speak(
+    async def send(
         self,
         provider: Provider,
-        hear: Hear | None = None,
+        on_delta: OnDelta | None = None,
         options: dict[str, Any] | None = None,
         confirm: Callable[[str], bool] | None = None,
         **given: Unpack[Asking],
@@ -173,13 +173,13 @@ class OpenSession(Purse):
 
         `confirm` is asked where a policy has the user asked before more is sent than fits.
         """
-        return await send.speak(self, provider, hear, options, confirm, **given)
+        return await send.speak(self, provider, on_delta, options, confirm, **given)
 
     def set_weak_model(self, model: str) -> None:
         """Have another model write summaries first; empty for none. It holds while this is open."""
         self.upkeep = replace(self.upkeep, weak_model=model)
 
-    async def refused(self, message: str, *, provider: str = "") -> Entry | None:
+    async def learn_refusal(self, message: str, *, provider: str = "") -> Entry | None:
         """A provider refused the request: remember what is to be sent differently from now on."""
         return await self.turns.refused(message, provider=provider)
 
@@ -228,7 +228,7 @@ class OpenSession(Purse):
         """What was said in this session, also what is no longer shown: a handle and a line each."""
         return await recall.search_history(self, query, limit)
 
-    async def answer(self, call: ToolCall) -> ToolResult | None:
+    async def run_context_tool(self, call: ToolCall) -> ToolResult | None:
         """What recall, search_history or tool_search answers; None where it is another tool's."""
         call = typed(call, ToolCall)
         return await recall.answer(self, call) or await tool_deferral.answer(self, call)
@@ -261,14 +261,14 @@ class OpenSession(Purse):
         force by its name, `NAME@sha256:…`.
         """
         if not name:
-            raise Misuse("set_policy takes a name; `holdfast policy list` has them")
+            raise InvalidRequest("set_policy takes a name; `holdfast policy list` has them")
         name = await self._kept_policy(name)
         await self.policy(name)
         marker = await self.append(Switch(policy=name))
         await self._set(Changes(policy=name))
         return marker
 
-    async def set_model(self, name: str) -> Session:
+    async def set_model(self, name: str) -> SessionInfo:
         """Have it led by another model, where none is named for a window."""
         name = text(name, "a model")
         if marker := await sections.wanted(self.store.log, await self.view(), name):
@@ -311,13 +311,13 @@ class OpenSession(Purse):
         self._viewed = known if known.session is now else replace(known, session=now)
         return self._viewed
 
-    async def seen(self, at: str | int = "") -> AsyncIterator[Entry]:
+    async def visible(self, at: str | int = "") -> AsyncIterator[Entry]:
         """The visible messages and the summaries that stand for the rest, in order."""
-        async for page in self.seen_pages(at):
+        async for page in self.visible_pages(at):
             for entry in page:
                 yield entry
 
-    async def seen_pages(self, at: str | int = "") -> AsyncIterator[list[Entry]]:
+    async def visible_pages(self, at: str | int = "") -> AsyncIterator[list[Entry]]:
         """The same, page by page."""
         view = await self.view(at)
         async for page in loading.seen(self._engine.store.log, view):
@@ -336,7 +336,7 @@ class OpenSession(Purse):
 
     async def tool_states(self) -> dict[str, ToolState]:
         """Where each visible tool call stands."""
-        return tool_states([entry async for entry in self.seen()])
+        return tool_states([entry async for entry in self.visible()])
 
     async def seq(self, entry: str | int) -> int:
         """The place of an entry, given its id, its number, #number or the handle of a part."""
@@ -378,7 +378,7 @@ class OpenSession(Purse):
         """What would be sent now, with the system prompt and tools of the newest call."""
         return await explain.explain_now(self, model)
 
-    async def foreseen(self, model: str = "") -> Foreseen | None:
+    async def next_summary(self, model: str = "") -> Foreseen | None:
         """The summary that the next turn would have a model write; None where none is due."""
         return await forecast.foreseen(self, model)
 
@@ -396,35 +396,35 @@ class OpenSession(Purse):
             last = heads[0].seq - 1 if heads else 0
         return total
 
-    async def fork(self, at: str | int = "") -> OpenSession:
+    async def fork(self, at: str | int = "") -> AsyncSession:
         """A session of its own that shares this one up to an entry."""
         await self.refresh()
         last = self._session.head if at == "" else await seq_of(self, at, least=0)
         forked = await self._forked(last)
-        return OpenSession(self._engine, forked, self._on_conflict, upkeep=self.upkeep)
+        return AsyncSession(self._engine, forked, self._on_conflict, upkeep=self.upkeep)
 
-    async def subtask(self, title: str) -> OpenSession:
+    async def subtask(self, title: str) -> AsyncSession:
         """A session of its own for a part of the work: it knows whose it is, and shares no word."""
         fresh = await self._forked(0, subtask=True)
-        begun = OpenSession(self._engine, fresh, upkeep=self.upkeep)
+        begun = AsyncSession(self._engine, fresh, upkeep=self.upkeep)
         begun.cause, begun._caps, begun.payer = "subtask", self._caps, self
         await begun.rename(f"subtask: {title}")
         return begun
 
-    async def child(self, id: str) -> OpenSession:
+    async def child(self, id: str) -> AsyncSession:
         """The session of a subtask of this one, to be looked into."""
         found = await self._engine.resolve(id)
         if found.parent != self.id or found.fork:
-            raise Unknown("subtask", id, (), "Open a session of its own with hf.session(id).")
-        return OpenSession(self._engine, found)
+            raise NotFound("subtask", id, (), "Open a session of its own with hf.session(id).")
+        return AsyncSession(self._engine, found)
 
-    async def rename(self, title: str) -> Session:
+    async def rename(self, title: str) -> SessionInfo:
         """Give it another title."""
         return await self._set(Changes(title=redact(text(title, "a title"), self._engine.secrets)))
 
-    async def archive(self, archived: bool = True) -> Session:
+    async def archive(self, archived: bool = True) -> SessionInfo:
         """Put it away, or bring it back; nothing is deleted."""
         return await self._set(Changes(archived=self._engine.clock.now() if archived else 0))
 
-    async def _set(self, changes: Changes) -> Session:
+    async def _set(self, changes: Changes) -> SessionInfo:
         return self._adopt(await self._engine.store.sessions.set(self.id, changes))

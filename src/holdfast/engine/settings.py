@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.core.search.nearest import nearest
-from holdfast.errors import HoldfastError, Misuse, Unknown
+from holdfast.errors import HoldfastError, InvalidRequest, NotFound
 from holdfast.files import config_home, data_home
 from holdfast.model.spending import Caps
 from holdfast.ports import Catalogue
@@ -90,7 +90,7 @@ def _providers(told: Providers, env: Mapping[str, str]) -> Providers:
     try:
         wire = msgspec.convert(named or told.openai_api, Wire)
     except msgspec.ValidationError:
-        raise Misuse(f"HOLDFAST_OPENAI_API is {named!r}; say chat or responses") from None
+        raise InvalidRequest(f"HOLDFAST_OPENAI_API is {named!r}; say chat or responses") from None
     return Providers(openai_api=wire, plain_http=hosts, local_ports=_ports(told, env))
 
 
@@ -99,7 +99,9 @@ def _ports(told: Providers, env: Mapping[str, str]) -> tuple[int, ...]:
     named = env.get("HOLDFAST_LOCAL_PORTS", "").strip()
     words = [] if named == "none" else named.replace(",", " ").split()
     if not all(word.isascii() and word.isdigit() and 0 < int(word) < 65_536 for word in words):
-        raise Misuse(f"HOLDFAST_LOCAL_PORTS is {named!r}; give ports, such as 11434,8080, or none")
+        raise InvalidRequest(
+            f"HOLDFAST_LOCAL_PORTS is {named!r}; give ports, such as 11434,8080, or none"
+        )
     return tuple(map(int, words)) if named else told.local_ports
 
 
@@ -144,12 +146,12 @@ def _read(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Misuse(f"{file} cannot be read as settings: {error}") from error
+        raise InvalidRequest(f"{file} cannot be read as settings: {error}") from error
     known = [name for name in Settings.__struct_fields__ if name != "secrets"]
     for name in told:
         if name not in known:
             near = nearest(name, known)[:1]
-            raise Unknown("setting", name, near, f"mend {file}")
+            raise NotFound("setting", name, near, f"mend {file}")
     return {name: _value(file, name, value) for name, value in told.items()}
 
 
@@ -157,8 +159,8 @@ def _value(file: Path, name: str, value: Any) -> Any:
     if name in TABLES:
         try:
             return msgspec.convert(value, TABLES[name])
-        except (msgspec.ValidationError, Misuse) as wrong:
-            raise Misuse(f"{file}: [{name}] cannot be read ({wrong}); mend it") from wrong
+        except (msgspec.ValidationError, InvalidRequest) as wrong:
+            raise InvalidRequest(f"{file}: [{name}] cannot be read ({wrong}); mend it") from wrong
     if not isinstance(value, str):
-        raise Misuse(f"{file}: {name} must be a text in quotes, not {value!r}")
+        raise InvalidRequest(f"{file}: {name} must be a text in quotes, not {value!r}")
     return value

@@ -35,7 +35,7 @@ from holdfast.engine.window.preparation import Preparation, Prepared
 from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.engine.window.sections import Given
 from holdfast.engine.window.turn_state import reserving, standing_repairs
-from holdfast.errors import AssumedModel, Misuse
+from holdfast.errors import AssumedModel, InvalidRequest
 from holdfast.files import config_home
 from holdfast.model import wire
 from holdfast.model.event import SessionBegan
@@ -48,7 +48,7 @@ from holdfast.model.span import Span
 from holdfast.model.window import Options, Tool
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.ports import Source
 
 
@@ -58,7 +58,7 @@ class Asking(TypedDict, total=False):
     system: str
     tools: Sequence[Tool | Mapping[str, Any]]
     """Ours, or as any of the wire formats writes them."""
-    more_tools: Sequence[Tool | Mapping[str, Any]]
+    deferrable_tools: Sequence[Tool | Mapping[str, Any]]
     """Tools that may wait behind tool_search where all take too much; answer() answers it."""
     model: str
     policy: str | Policy
@@ -89,7 +89,7 @@ class Sent(Struct, frozen=True, kw_only=True):
 class Turns:
     """What a session does around a call of a model."""
 
-    def __init__(self, session: OpenSession) -> None:
+    def __init__(self, session: AsyncSession) -> None:
         self._session = session
         self._sent: dict[str, Sent] = {}
         """The newest request of each format, until a reply comes."""
@@ -144,7 +144,7 @@ class Turns:
     ) -> Preparation:
         session = self._session
         if not given.model:
-            raise Misuse("no model is named: give the session or the window one")
+            raise InvalidRequest("no model is named: give the session or the window one")
         profile = await self._profile(given.model)
         reply_fits(profile, 0, given.max_tokens)
         policy = reserving(await session.policy(given.policy), given.max_tokens)
@@ -165,7 +165,7 @@ class Turns:
         ready = await _fitting(turn, policy, write=write, compact=compact)
         if write and not self._begun and session.cause == "turn":
             self._begun = True
-            session.watch.tell(SessionBegan(session=session.id, resumed=session.resumed))
+            session.watch.emit(SessionBegan(session=session.id, resumed=session.resumed))
         session.resumed = session.resumed and not write
         if write:
             await caps.check(session, profile, ready.window.tokens.most)
@@ -342,11 +342,11 @@ def _name(asking: Asking) -> str:
 
 
 def _asked(
-    session: OpenSession,
+    session: AsyncSession,
     *,
     system: str = "",
     tools: Sequence[Tool | Mapping[str, Any]] = (),
-    more_tools: Sequence[Tool | Mapping[str, Any]] = (),
+    deferrable_tools: Sequence[Tool | Mapping[str, Any]] = (),
     model: str = "",
     policy: str | Policy = "",
     context: Mapping[str, str] | None = None,
@@ -373,12 +373,12 @@ def _asked(
     texts = {"instructions": instructions, "memory": memory}
     if context:
         texts["context"] = sections.written(context)
-    return given, texts, sources, sections.read_tools(more_tools)
+    return given, texts, sources, sections.read_tools(deferrable_tools)
 
 
 def _reply_of(max_tokens: object) -> int:
     if type(max_tokens) is not int or max_tokens < 0:
-        raise Misuse(
+        raise InvalidRequest(
             f"max_tokens={max_tokens!r} is no length of a reply; give a whole number of tokens, or "
             "0 for what the policy reserves"
         )

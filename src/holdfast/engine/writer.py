@@ -16,9 +16,9 @@ from holdfast.core.secrets import redacted
 from holdfast.core.tokens.count import weigh_body
 from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
-from holdfast.errors import Conflict, Misuse, SessionForked, StoreError
+from holdfast.errors import Conflict, InvalidRequest, SessionForked, StoreError
 from holdfast.model.event import Called
-from holdfast.model.log import Body, Draft, Entry, Folded, Session, Summary, kind_of, moved_on
+from holdfast.model.log import Body, Draft, Entry, Folded, SessionInfo, Summary, kind_of, moved_on
 from holdfast.model.message import Message
 from holdfast.model.reply import Call
 from holdfast.model.span import OPEN, Span
@@ -43,7 +43,11 @@ class Writer:
     """Whoever appends to a session; it knows the last message it has seen."""
 
     def __init__(
-        self, engine: Engine, session: Session, on_conflict: OnConflict = "append", spent: int = 0
+        self,
+        engine: Engine,
+        session: SessionInfo,
+        on_conflict: OnConflict = "append",
+        spent: int = 0,
     ) -> None:
         self._engine = engine
         self._session = session
@@ -65,7 +69,7 @@ class Writer:
         return self._session.id
 
     @property
-    def info(self) -> Session:
+    def info(self) -> SessionInfo:
         """The session as this writer last saw it."""
         return self._session
 
@@ -139,7 +143,9 @@ class Writer:
             if self._doubtful or self._session.head // STRETCH > self._stretch:
                 return None
             now, self._doubtful = self._session, (draft,)
-            made = self._engine.store.log.at_once(now.id, draft, Expect(message=now.last_message))
+            made = self._engine.store.log.append_inline(
+                now.id, draft, Expect(message=now.last_message)
+            )
             self._doubtful = ()
             if made:
                 self._session = moved_on(now, (made,))
@@ -165,13 +171,13 @@ class Writer:
         said = sum(isinstance(draft.body, Message) for draft in drafts)
         return await self._append(drafts, said, key=key)
 
-    async def refresh(self) -> Session:
+    async def refresh(self) -> SessionInfo:
         """Look again: others may have gone on."""
         found = self._adopt(await self._engine.store.sessions.session(self.id))
         await self._engine.kept_policies.load(self.store, found.id, found.policy)
         return found
 
-    def _adopt(self, found: Session) -> Session:
+    def _adopt(self, found: SessionInfo) -> SessionInfo:
         """What was read becomes what is known, unless more is known since it was read."""
         if found.id != self.id or found.head >= self._session.head:
             self._session = found
@@ -248,7 +254,7 @@ class Writer:
         owed = self._paid.owed(call)
         if owed is not None:
             self.pay(owed)
-            self.watch.tell(Called(call=replace(call, session=self.id)))
+            self.watch.emit(Called(call=replace(call, session=self.id)))
 
     async def _complete(
         self, drafts: tuple[Draft, ...], epoch: int | None
@@ -258,7 +264,9 @@ class Writer:
         if not any(isinstance(draft.body, Summary) for draft in markers):
             return drafts, epoch
         if len(markers) > 1:
-            raise Misuse("append a Summary apart from other markers: it carries what they leave")
+            raise InvalidRequest(
+                "append a Summary apart from other markers: it carries what they leave"
+            )
         state = await loading.standing(self._engine.store.log, self.id, OPEN - 1)
         return tuple(_carrying(d, state) for d in drafts), state.epoch if epoch is None else epoch
 
@@ -321,7 +329,7 @@ class Writer:
         )
         return made
 
-    async def _forked(self, last: int, *, subtask: bool = False) -> Session:
+    async def _forked(self, last: int, *, subtask: bool = False) -> SessionInfo:
         """A session that shares its beginning; of what shares nothing only a subtask has a parent.
 
         Its parent pays for a subtask, and for nothing else.
@@ -353,7 +361,7 @@ class Writer:
         for head, draft in enumerate(drafts, self._session.head):
             kinds = await loading.kinds(self._engine.store.log, self.id, named(draft.body))
             for what in faults(draft.body, head, {**kinds, **ahead}):
-                raise Misuse(f"no {type(draft.body).__name__} can be appended so: {what}")
+                raise InvalidRequest(f"no {type(draft.body).__name__} can be appended so: {what}")
 
 
 def _carrying(draft: Draft, state: Folded) -> Draft:
@@ -392,17 +400,21 @@ class Paid:
 
 
 @checks_arguments
-class Purse(Writer):
+class SpendingWriter(Writer):
     """A writer that pays for calls, within caps."""
 
     def __init__(
-        self, engine: Engine, session: Session, on_conflict: OnConflict = "append", spent: int = 0
+        self,
+        engine: Engine,
+        session: SessionInfo,
+        on_conflict: OnConflict = "append",
+        spent: int = 0,
     ) -> None:
         super().__init__(engine, session, on_conflict, spent)
         self._caps, self.held = engine.caps, engine.held
         """What may be spent from here on, and what is held for calls under way."""
         self.whole = self._whole
-        self.payer: Purse | None = None
+        self.payer: SpendingWriter | None = None
         """Whose subtask it is."""
 
     @property
@@ -419,7 +431,7 @@ class Purse(Writer):
         if self.payer:
             self.payer.pay(cost)
 
-    def capped(self, session: float | None = None, day: float | None = None) -> Self:
+    def set_caps(self, session: float | None = None, day: float | None = None) -> Self:
         """Change what may be spent, in US dollars; None leaves a cap as it is."""
         told = {"session": session, "day": day}
         changes = {name: value for name, value in told.items() if value is not None}

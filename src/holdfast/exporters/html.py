@@ -14,7 +14,7 @@ from typing import get_args
 
 from holdfast.core.neutralise import neutral
 from holdfast.exporters.readable import Piece, facts, heading, pieces, speaker
-from holdfast.model.log import Entry, Session, Summary
+from holdfast.model.log import Entry, SessionInfo, Summary
 from holdfast.model.message import Message, Role
 from holdfast.model.portable import Fidelity
 
@@ -47,7 +47,7 @@ _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 SPEAKERS = frozenset((*get_args(Role), "summary", "context"))
 
 
-def begin(session: Session) -> str:
+def begin(session: SessionInfo) -> str:
     """The head of the page."""
     title = _text(session.title or session.id)
     rows = "".join(f"<li>{name}: {_text(value)}</li>\n" for name, value in facts(session))

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 
 from holdfast.core.neutralise import neutral
 from holdfast.exporters.readable import Piece, facts, heading, pieces
-from holdfast.model.log import Entry, Session
+from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.portable import Fidelity
 
 _TICKS = re.compile("`{3,}")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
-def begin(session: Session) -> str:
+def begin(session: SessionInfo) -> str:
     """Its title, and what it is."""
     rows = "".join(f"- {name}: {_inline(value)}\n" for name, value in facts(session))
     return f"# {_inline(session.title or session.id)}\n\n{rows}"

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from holdfast.core.secrets import masked
 from holdfast.exporters.fidelity import honest, many, said
 from holdfast.model import wire
-from holdfast.model.log import Entry, Folded, Marker, Notes, Session, Summary
+from holdfast.model.log import Entry, Folded, Marker, Notes, SessionInfo, Summary
 from holdfast.model.message import Message
 from holdfast.model.portable import (
     VERSION,
@@ -57,7 +57,7 @@ def schema() -> dict[str, Any]:
 class Portable:
     """One session on its way out: give it everything in order, and join what comes back."""
 
-    def __init__(self, session: Session, *, raw: bool) -> None:
+    def __init__(self, session: SessionInfo, *, raw: bool) -> None:
         self._session, self._raw = session, raw
         self._seqs: list[int] = []
         self._tokens: list[int] = []

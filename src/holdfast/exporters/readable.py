@@ -22,7 +22,7 @@ from holdfast.model.log import (
     Redo,
     Repair,
     Rewind,
-    Session,
+    SessionInfo,
     Summary,
     Switch,
     Undo,
@@ -57,7 +57,7 @@ class Piece(Struct, frozen=True):
     failed: bool = False
 
 
-def facts(session: Session) -> Iterator[tuple[str, str]]:
+def facts(session: SessionInfo) -> Iterator[tuple[str, str]]:
     """What a session is."""
     told = (
         ("Session", session.id),

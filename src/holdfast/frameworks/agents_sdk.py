@@ -17,8 +17,8 @@ from weakref import ReferenceType, ref
 
 from msgspec.structs import asdict
 
-from holdfast.engine.blocking import BlockingSession
-from holdfast.errors import Misuse
+from holdfast.engine.blocking import Session
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.agents_items import Item, items, messages
 from holdfast.frameworks.kept_messages import Conversation, recalling
 from holdfast.model.message import Message
@@ -30,7 +30,9 @@ try:
     from agents.memory import SessionSettings
     from agents.run_config import CallModelData, ModelInputData
 except ImportError as absent:
-    raise Misuse("this adapter needs the OpenAI Agents SDK; pip install openai-agents") from absent
+    raise InvalidRequest(
+        "this adapter needs the OpenAI Agents SDK; pip install openai-agents"
+    ) from absent
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -41,9 +43,11 @@ class HoldfastSession:
 
     session_settings: SessionSettings | None = None
 
-    def __init__(self, session: BlockingSession) -> None:
-        if not isinstance(cast("object", session), BlockingSession):
-            raise Misuse("HoldfastSession takes one session: hf.session(user_id, create=True)")
+    def __init__(self, session: Session) -> None:
+        if not isinstance(cast("object", session), Session):
+            raise InvalidRequest(
+                "HoldfastSession takes one session: hf.session(user_id, create=True)"
+            )
         self._conversation = Conversation(session)
         self._session = session
         self._counted: dict[int, tuple[ReferenceType[Any], int]] = {}
@@ -133,7 +137,7 @@ class HoldfastSession:
         return tuple(map(_usage, told.request_usage_entries[known:]))
 
     def _pop(self) -> Item | None:
-        newest = next(iter(deque(self._session.seen(), 1)), None)
+        newest = next(iter(deque(self._session.visible(), 1)), None)
         if newest is None or not isinstance(newest.body, Message):
             return None
         body = newest.body

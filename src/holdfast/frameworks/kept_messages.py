@@ -20,7 +20,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from holdfast.core.window.recall import recall_tools
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.model import wire
 from holdfast.model.log import Entry
 from holdfast.model.message import FRAMEWORK, Media, Message, Part, Reasoning, Text, ToolCall, seal
@@ -80,7 +80,7 @@ class Known:
 class Conversation:
     """A session as an adapter uses it, for one call of a model."""
 
-    def __init__(self, session: BlockingSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self._format = ""
 
@@ -176,12 +176,12 @@ def medium(type: str, told: str) -> Media:
         return Media(type, name="not base64")
 
 
-def recalling(session: BlockingSession) -> list[tuple[Tool, Callable[[dict[str, Any]], str]]]:
+def recalling(session: Session) -> list[tuple[Tool, Callable[[dict[str, Any]], str]]]:
     """The tools that reach what has left the window, each with what answers it."""
 
     def answers(name: str) -> Callable[[dict[str, Any]], str]:
         def answer(given: dict[str, Any]) -> str:
-            found = session.answer(ToolCall("recall", name, wire.encode(given).decode()))
+            found = session.run_context_tool(ToolCall("recall", name, wire.encode(given).decode()))
             return found.output if found else ""
 
         return answer

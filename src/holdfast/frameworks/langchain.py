@@ -15,9 +15,9 @@ from contextlib import suppress
 from typing import Any, cast
 
 from holdfast.core.window.recall import recall_tools
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.client import Holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.kept_messages import (
     Conversation,
     Known,
@@ -47,7 +47,7 @@ try:
     from langchain_core.utils.function_calling import convert_to_openai_tool
     from langgraph.config import get_config
 except ImportError as absent:
-    raise Misuse("this adapter needs LangChain 1.x; pip install langchain") from absent
+    raise InvalidRequest("this adapter needs LangChain 1.x; pip install langchain") from absent
 
 NAME = "langchain"
 
@@ -60,14 +60,16 @@ class HoldfastMiddleware(AgentMiddleware):
     and so on. Given a session it serves that one, and refuses a second thread.
     """
 
-    def __init__(self, memory: Holdfast | BlockingSession, **made_with: Any) -> None:
+    def __init__(self, memory: Holdfast | Session, **made_with: Any) -> None:
         super().__init__()
-        if isinstance(memory, BlockingSession) and made_with:
-            raise Misuse(
+        if isinstance(memory, Session) and made_with:
+            raise InvalidRequest(
                 f"a session is as it was made; give {', '.join(made_with)} to hf.session(…)"
             )
-        if not isinstance(cast("object", memory), (Holdfast, BlockingSession)):
-            raise Misuse("the middleware takes what holdfast.open(…) gives, or a session of it")
+        if not isinstance(cast("object", memory), (Holdfast, Session)):
+            raise InvalidRequest(
+                "the middleware takes what holdfast.open(…) gives, or a session of it"
+            )
         self._memory, self._made_with = memory, made_with
         self._thread: str | None = None
         """The thread that the one session serves."""
@@ -96,18 +98,18 @@ class HoldfastMiddleware(AgentMiddleware):
         await asyncio.to_thread(self._take, conversation, response.result, fresh=True)
         return response
 
-    def session(self, thread_id: str = "") -> BlockingSession:
+    def session(self, thread_id: str = "") -> Session:
         """The session of a thread; of the one that is being run, where none is named."""
         thread = conversation_id(thread_id) if thread_id else _running()
         if isinstance(self._memory, Holdfast):
             if not thread:
-                raise Misuse(
+                raise InvalidRequest(
                     "name the thread, so that nobody gets another one's session: "
                     "agent.invoke(…, {'configurable': {'thread_id': …}})"
                 )
             return self._memory.session(thread, create=True, **self._made_with)
         if thread and self._thread not in (None, thread):
-            raise Misuse(
+            raise InvalidRequest(
                 f"this middleware was given one session, which serves the thread {self._thread!r}, "
                 f"and the thread {thread!r} is another; give it what holdfast.open(…) gives"
             )
@@ -119,7 +121,9 @@ class HoldfastMiddleware(AgentMiddleware):
         return written(Conversation(self.session(thread_id)).shown())
 
     def _answer(self, name: str, given: dict[str, Any]) -> str:
-        found = self.session().answer(ToolCall("recall", name, wire.encode(given).decode()))
+        found = self.session().run_context_tool(
+            ToolCall("recall", name, wire.encode(given).decode())
+        )
         return found.output if found else ""
 
     def _window(self, conversation: Conversation, request: ModelRequest[Any]) -> list[AnyMessage]:

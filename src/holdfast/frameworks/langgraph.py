@@ -21,10 +21,10 @@ from urllib.parse import unquote
 
 from msgspec import Struct, field
 
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import Holdfast
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.frameworks.kept_messages import CHECKPOINTS, own_name
 from holdfast.model import wire
 from holdfast.model.message import Message, Opaque, Record
@@ -44,7 +44,7 @@ try:
         writes_sort_key,
     )
 except ImportError as absent:
-    raise Misuse("this adapter needs LangGraph 1.x; pip install langgraph") from absent
+    raise InvalidRequest("this adapter needs LangGraph 1.x; pip install langgraph") from absent
 
 NAME = "langgraph"
 KEPT_IN_MIND = 256
@@ -162,7 +162,9 @@ class HoldfastSaver(BaseCheckpointSaver[str]):
     def __init__(self, hf: Holdfast, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         if not isinstance(cast("object", hf), Holdfast):
-            raise Misuse("a checkpointer takes what holdfast.open(…) gives, also in an event loop")
+            raise InvalidRequest(
+                "a checkpointer takes what holdfast.open(…) gives, also in an event loop"
+            )
         self._hf = hf
         self._threads: OrderedDict[str, Thread] = OrderedDict()
         self._lock = threading.RLock()
@@ -265,7 +267,7 @@ class HoldfastSaver(BaseCheckpointSaver[str]):
         """Erase everything of a thread for good."""
         with self._lock:
             self._threads.pop(str(thread_id), None)
-            with suppress(Unknown):
+            with suppress(NotFound):
                 self._hf.erase(_session(str(thread_id)))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
@@ -290,7 +292,7 @@ class HoldfastSaver(BaseCheckpointSaver[str]):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Keep of each namespace the newest checkpoint, and what it rests on; or delete all."""
         if strategy not in ("keep_latest", "delete"):
-            raise Misuse(f"a strategy is 'keep_latest' or 'delete', not {strategy!r}")
+            raise InvalidRequest(f"a strategy is 'keep_latest' or 'delete', not {strategy!r}")
         for thread in map(str, thread_ids):
             if strategy == "delete":
                 self.delete_thread(thread)
@@ -359,7 +361,7 @@ class HoldfastSaver(BaseCheckpointSaver[str]):
         now = int(str(current).split(".")[0]) if current is not None else 0
         return f"{now + 1:032}.{random.random():016}"
 
-    def _log(self, thread: str) -> BlockingSession:
+    def _log(self, thread: str) -> Session:
         """The session that holds the checkpoints of a thread; it is in no list of sessions."""
         log = self._hf.session(_session(thread), create=True, title=f"checkpoints of {thread}"[:99])
         if not log.info.archived:
@@ -472,7 +474,7 @@ def _puts(known: Thread) -> list[Put]:
 def _thread(config: RunnableConfig) -> str:
     id = config.get("configurable", {}).get("thread_id")
     if id in (None, ""):
-        raise Misuse("name the thread: config={'configurable': {'thread_id': …}}")
+        raise InvalidRequest("name the thread: config={'configurable': {'thread_id': …}}")
     return str(id)
 
 

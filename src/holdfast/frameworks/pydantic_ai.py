@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from holdfast.engine.blocking import BlockingSession
+from holdfast.engine.blocking import Session
 from holdfast.engine.client import Holdfast
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.frameworks.kept_messages import (
     Conversation,
     Known,
@@ -51,7 +51,7 @@ try:
     from pydantic_ai.tools import RunContext, Tool
     from pydantic_ai.toolsets import FunctionToolset
 except ImportError as absent:
-    raise Misuse("this adapter needs pydantic-ai 2; pip install pydantic-ai") from absent
+    raise InvalidRequest("this adapter needs pydantic-ai 2; pip install pydantic-ai") from absent
 
 NAME = "pydantic-ai"
 
@@ -67,14 +67,18 @@ class HoldfastHistory(AbstractCapability[Any]):
 
     def __init__(
         self,
-        memory: Holdfast | BlockingSession,
+        memory: Holdfast | Session,
         name: Callable[[RunContext[Any]], str] | None = None,
         **made_with: Any,
     ) -> None:
-        if not isinstance(cast("object", memory), (Holdfast, BlockingSession)):
-            raise Misuse("the capability takes what holdfast.open(…) gives, or a session of it")
-        if isinstance(memory, BlockingSession) and (name or made_with):
-            raise Misuse("a session is as it was made; give what holdfast.open(…) gives instead")
+        if not isinstance(cast("object", memory), (Holdfast, Session)):
+            raise InvalidRequest(
+                "the capability takes what holdfast.open(…) gives, or a session of it"
+            )
+        if isinstance(memory, Session) and (name or made_with):
+            raise InvalidRequest(
+                "a session is as it was made; give what holdfast.open(…) gives instead"
+            )
         self._memory, self._name, self._made_with = memory, name, made_with
         self._known = Known()
 
@@ -89,19 +93,19 @@ class HoldfastHistory(AbstractCapability[Any]):
 
     def messages(self, conversation: str = "") -> list[ModelMessage]:
         """What the model would see now of a conversation, as pydantic-ai's own messages."""
-        if isinstance(self._memory, BlockingSession):
+        if isinstance(self._memory, Session):
             return written(Conversation(self._memory).shown())
         session = self._memory.session(
             conversation_id(conversation), create=True, **self._made_with
         )
         return written(Conversation(session).shown())
 
-    def _session(self, ctx: RunContext[Any]) -> BlockingSession:
-        if isinstance(self._memory, BlockingSession):
+    def _session(self, ctx: RunContext[Any]) -> Session:
+        if isinstance(self._memory, Session):
             return self._memory
         name = self._name(ctx) if self._name else ctx.conversation_id
         if not isinstance(name, str) or not name:
-            raise Misuse(
+            raise InvalidRequest(
                 "name the conversation, so that nobody gets another one's session: "
                 "agent.run(…, conversation_id=…), or HoldfastHistory(hf, lambda ctx: …)"
             )
@@ -111,7 +115,7 @@ class HoldfastHistory(AbstractCapability[Any]):
 class _Run(AbstractCapability[Any]):
     """One run in its session."""
 
-    def __init__(self, session: BlockingSession, known: Known) -> None:
+    def __init__(self, session: Session, known: Known) -> None:
         self._session, self._known = session, known
         self._conversation = Conversation(session)
 

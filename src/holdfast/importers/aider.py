@@ -28,8 +28,16 @@ from holdfast.importers.jsonl import NOT_UTF8, as_utf8, milliseconds
 from holdfast.importers.values import begins, billionths, count
 from holdfast.model.message import Message, Record, Text
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Begun, Called, Kept, Line, Problem, Said, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import (
+    CallRead,
+    Kept,
+    Line,
+    MessageRead,
+    Problem,
+    SessionStarted,
+    TranscriptEvent,
+)
+from holdfast.ports import TranscriptFile
 
 AGENT = "aider"
 
@@ -74,28 +82,28 @@ class Aider:
     name = AGENT
     reach = 0
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         return (".aider.chat.history.md",)
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return name.endswith(".md")
 
     def recognises(self, head: bytes, name: str) -> bool:
         return begins(_STARTED, head)
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         return Reading(material).told()
 
 
 class Reading:
     """The reading of one file: its runs, one after the other."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._directory = directory(material.path)
         self._met: dict[str, int] = {}
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
         run: Run | None = None
         for line in self._material.lines():
@@ -110,11 +118,13 @@ class Reading:
                 yield from run.close() if run else ()
                 parted = run is not None and run.parts_next
                 run = Run(self._named(start[1]), milliseconds(f"{start[1]}+00:00"), parted)
-                yield Begun(native=run.native, created=run.created, directory=self._directory)
+                yield SessionStarted(
+                    native=run.native, created=run.created, directory=self._directory
+                )
             elif not run and text.strip():
                 run = Run(f"without a beginning {_print(text)}", 0, True)
                 yield Problem("a run whose beginning is missing", line.number)
-                yield Begun(native=run.native, directory=self._directory)
+                yield SessionStarted(native=run.native, directory=self._directory)
             if run and (not start or start.string != text):
                 yield from run.feed(text, line.number)
         yield from run.close() if run else ()
@@ -138,7 +148,7 @@ class Run:
         """Whether a formatter has taken the blank lines away."""
         self._metered = False
         """Whether the console shows the end of each reply."""
-        self._unpriced: Called | None = None
+        self._unpriced: CallRead | None = None
         """A call whose cost may stand in the next line."""
         self._reply = b""
         """What the last reply is found again by."""
@@ -175,7 +185,7 @@ class Run:
         """Whether the next line stands in a fence of a reply."""
         return self._mode == "reply" and self._fence.open
 
-    def feed(self, text: str, number: int) -> Iterator[Told]:
+    def feed(self, text: str, number: int) -> Iterator[TranscriptEvent]:
         """What is finished by one more line."""
         cost = _COST.match(text) if self._unpriced else None
         yield from self._called(_billionths(cost[1]) if cost else None)
@@ -244,7 +254,7 @@ class Run:
         """Whether a line ends as the program ends those that are not the model's."""
         return self._trimmed or text.endswith("  ")
 
-    def _used(self, words: str) -> Iterator[Told]:
+    def _used(self, words: str) -> Iterator[TranscriptEvent]:
         """What a line of the console tells of the model and its use."""
         if found := _MODEL.match(words):
             self._model = found[1]
@@ -253,19 +263,19 @@ class Run:
         if usage:
             self._calls, self._metered = self._calls + 1, True
             when = self.created + self._calls  # there is no other time, and each call has its own
-            self._unpriced = Called(
+            self._unpriced = CallRead(
                 usage=usage, cost=cost, started=when, ended=when, model=self._model
             )
         if cost is not None:
             yield from self._called()
 
-    def _called(self, cost: int | None = None) -> Iterator[Told]:
+    def _called(self, cost: int | None = None) -> Iterator[TranscriptEvent]:
         """The call that waits for its cost."""
         call, self._unpriced = self._unpriced, None
         if call:
             yield replace(call, cost=call.cost if cost is None else cost)
 
-    def _finish(self, *, open: bool = False) -> Iterator[Told]:
+    def _finish(self, *, open: bool = False) -> Iterator[TranscriptEvent]:
         lines, self._lines = self._lines, []
         text = "\n".join(lines)
         text = text if self._mode == "user" else text.strip("\n")
@@ -280,13 +290,13 @@ class Run:
         repeated = self._mode == "user" and self._reply == _essence(text)
         self._reply = _essence(text) if reply else self._reply
         part = Text(text, scaffold=CONSOLE if repeated or self._mode == "console" else "")
-        yield Said(
+        yield MessageRead(
             message=Message("assistant" if reply else "user", (part,)),
             created=self.created, completed=self.created, native=f"{self._said}:{_print(lines[0])}",
             model=self._model if reply else "", open=open,
         )  # fmt: skip
 
-    def close(self) -> Iterator[Told]:
+    def close(self) -> Iterator[TranscriptEvent]:
         """What is left when the run ends here."""
         yield from self._called()
         told = list(self._finish(open=True))
@@ -380,7 +390,7 @@ def _decoded(data: bytes) -> str | None:
         return None
 
 
-def _damaged(line: Line, run: Run | None) -> Iterator[Told]:
+def _damaged(line: Line, run: Run | None) -> Iterator[TranscriptEvent]:
     yield Problem(line.fault or NOT_UTF8, line.number)
     if run and not line.fault:
         yield Kept(Record(AGENT, "not UTF-8", line.data, line.number, whole=True))

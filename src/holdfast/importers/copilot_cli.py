@@ -28,8 +28,16 @@ from holdfast.model.message import (
     ToolCall,
     ToolResult,
 )
-from holdfast.model.transcript_events import Begun, Compacted, Problem, Rewound, Said, Titled, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import (
+    Compacted,
+    MessageRead,
+    Problem,
+    Rewound,
+    SessionStarted,
+    Titled,
+    TranscriptEvent,
+)
+from holdfast.ports import TranscriptFile
 
 AGENT = "copilot-cli"
 
@@ -55,16 +63,16 @@ class CopilotCli:
     name = AGENT
     reach = 0
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         return (".copilot/session-state", ".copilot/history-session-state")
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return name.endswith(".jsonl")
 
     def recognises(self, head: bytes, name: str) -> bool:
         return bool(_EVENT.search(head)) and b'"data"' in head
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         return Reading(material).told()
 
 
@@ -82,7 +90,7 @@ class Strand:
 class Reading:
     """The reading of one file."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._main: Strand | None = None
         self._strands: dict[str, Strand] = {}
@@ -98,9 +106,9 @@ class Reading:
         self._allowance = Allowance()
         self._strange: set[str] = set()
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
-        waiting: list[Told] = []
+        waiting: list[TranscriptEvent] = []
         for found in records(self._material, AGENT):
             if isinstance(found, Found):
                 if self._main is None:
@@ -123,18 +131,20 @@ class Reading:
         stem = path.parent.name if path.stem == "events" else path.stem
         return Strand(named or stem or "?")
 
-    def _tell(self, strand: Strand | None, told: list[Told]) -> Iterator[Told]:
+    def _tell(
+        self, strand: Strand | None, told: list[TranscriptEvent]
+    ) -> Iterator[TranscriptEvent]:
         """Tell items of a strand, once it has been said which one that is."""
         for item in told:
             if strand and self._told != strand.native and not isinstance(item, Problem):
                 self._told = strand.native
-                yield Begun(
+                yield SessionStarted(
                     native=strand.native, created=self._began, directory=self._directory,
                     model=self._model, parent=strand.parent,
                 )  # fmt: skip
             yield item
 
-    def _event(self, main: Strand, found: Found) -> Iterator[Told]:
+    def _event(self, main: Strand, found: Found) -> Iterator[TranscriptEvent]:
         kind, data = found.text("type"), found.table("data")
         if not KNOWN.fullmatch(kind) and kind not in self._strange:
             self._strange.add(kind)
@@ -146,7 +156,7 @@ class Reading:
             self._before[id] = strand.visible[-1] if strand.visible else ""
         yield from self._tell(strand, _TELL.get(kind, Reading._kept)(self, strand, found))
 
-    def _subagent(self, main: Strand, call: str, found: Found) -> Iterator[Told]:
+    def _subagent(self, main: Strand, call: str, found: Found) -> Iterator[TranscriptEvent]:
         """The conversation of the subagent that a call started."""
         known = self._strands.get(call)
         if known is None:
@@ -156,10 +166,10 @@ class Reading:
                 yield from self._tell(known, [said])
         return known
 
-    def _kept(self, strand: Strand, found: Found) -> list[Told]:
+    def _kept(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         data = found.table("data")
         kind = found.text("type")
-        told: list[Told] = [whole(AGENT, kind or "untyped", found)]
+        told: list[TranscriptEvent] = [whole(AGENT, kind or "untyped", found)]
         if kind == "session.model_change":
             self._model = text(data.get("newModel")) or self._model
         elif kind == "session.title_changed" and text(data.get("title")):
@@ -174,15 +184,15 @@ class Reading:
     def _said(
         self, strand: Strand, found: Found, message: Message, native: str, *left: Record,
         model: str = "", request: str = "",
-    ) -> Said:  # fmt: skip
+    ) -> MessageRead:  # fmt: skip
         when = milliseconds(found.fields.get("timestamp"))
         strand.visible.append(native)
-        return Said(
+        return MessageRead(
             message=message, created=when, completed=when, native=native, model=model,
             request=request, parent=found.text("parentId"), records=left,
         )  # fmt: skip
 
-    def _user(self, strand: Strand, found: Found) -> list[Told]:
+    def _user(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         data = found.table("data")
         member = "content" if text(data.get("content")) else "transformedContent"
         if not text(data.get(member)):
@@ -191,7 +201,7 @@ class Reading:
         left = rest(AGENT, "user.message", found, "data", member)
         return [self._said(strand, found, Message("user", (said,)), _named(found), left)]
 
-    def _reply(self, strand: Strand, found: Found) -> list[Told]:
+    def _reply(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         data = found.table("data")
         model = text(data.get("model")) or self._model
         thought = text(data.get("reasoningText")) or strand.thought
@@ -201,7 +211,7 @@ class Reading:
         parts += [Text(data["content"])] if text(data.get("content")) else []
         parts += calls
         request = text(data.get("apiCallId")) or text(data.get("messageId"))
-        told: list[Told] = [whole(AGENT, "assistant.message", found)]
+        told: list[TranscriptEvent] = [whole(AGENT, "assistant.message", found)]
         if parts:
             left = rest(AGENT, "assistant.message", found, "data", "content")
             message = Message("assistant", tuple(parts))
@@ -225,7 +235,7 @@ class Reading:
             self._names[id] = text(name) or self._names.get(id, "")
             self._prompts[id] = text(table(given).get("prompt")) or self._prompts.get(id, "")
 
-    def _result(self, strand: Strand, found: Found) -> list[Told]:
+    def _result(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         data = found.table("data")
         call = text(data.get("toolCallId"))
         if not call:
@@ -243,7 +253,7 @@ class Reading:
         left = rest(AGENT, "tool.execution_complete", found, "data", "result", "content")
         return [self._said(strand, found, Message("tool", tuple(parts)), _named(found), left)]
 
-    def _truncation(self, strand: Strand, found: Found) -> list[Told]:
+    def _truncation(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         data = found.table("data")
         dropped = count(data.get("messagesRemovedDuringTruncation"))
         kept = whole(AGENT, "session.truncation", found)
@@ -260,10 +270,12 @@ class Reading:
         strand.visible = [*left, compacted.native]
         return [kept, compacted]
 
-    def _compaction(self, strand: Strand, found: Found) -> list[Told]:
+    def _compaction(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         data = found.table("data")
         summary = text(data.get("summaryContent"))
-        told: list[Told] = summarised(data, self._model, milliseconds(found.text("timestamp")))
+        told: list[TranscriptEvent] = summarised(
+            data, self._model, milliseconds(found.text("timestamp"))
+        )
         if data.get("success") is not True or not summary:
             return [*self._kept(strand, found), *told]
         compacted = Compacted(
@@ -275,7 +287,7 @@ class Reading:
         strand.visible = [compacted.native]
         return [compacted, *told]
 
-    def _rewind(self, strand: Strand, found: Found) -> list[Told]:
+    def _rewind(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         """An event and all behind it were taken back."""
         event = text(found.table("data").get("upToEventId"))
         told = self._kept(strand, found)
@@ -287,12 +299,12 @@ class Reading:
         created = milliseconds(found.fields.get("timestamp"))
         return [*told, Rewound(to=to, created=created, reason="taken back")]
 
-    def _shutdown(self, strand: Strand, found: Found) -> list[Told]:
+    def _shutdown(self, strand: Strand, found: Found) -> list[TranscriptEvent]:
         when = milliseconds(found.fields.get("timestamp"))
         return [*self._kept(strand, found), *self._used.rest(found.table("data"), when)]
 
 
-_TELL: dict[str, Callable[[Reading, Strand, Found], list[Told]]] = {
+_TELL: dict[str, Callable[[Reading, Strand, Found], list[TranscriptEvent]]] = {
     "user.message": Reading._user,
     "assistant.message": Reading._reply,
     "tool.execution_complete": Reading._result,

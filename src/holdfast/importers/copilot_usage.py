@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.importers.values import count, table, text
 from holdfast.model.reply import Iteration, Usage
-from holdfast.model.transcript_events import Called, Told
+from holdfast.model.transcript_events import CallRead, TranscriptEvent
 
 REST = "session"
 """The cause of a call that stands for what all calls of a session took beside what they told."""
@@ -25,17 +25,17 @@ class Used:
     def __init__(self) -> None:
         self._wrote: dict[str, int] = {}
 
-    def wrote(self, model: str, output: int, when: int, request: str) -> list[Told]:
+    def wrote(self, model: str, output: int, when: int, request: str) -> list[TranscriptEvent]:
         """A reply tells how much it wrote."""
         if not output:
             return []
         self._wrote[model] = self._wrote.get(model, 0) + output
         used = Usage(output=output)
-        return [Called(usage=used, request=request, started=when, ended=when, model=model)]
+        return [CallRead(usage=used, request=request, started=when, ended=when, model=model)]
 
-    def rest(self, data: dict[str, Any], when: int) -> list[Told]:
+    def rest(self, data: dict[str, Any], when: int) -> list[TranscriptEvent]:
         """What every model took in all, without what its replies have told."""
-        told: list[Told] = []
+        told: list[TranscriptEvent] = []
         for model, (usage, calls) in _totals(data).items():
             wrote = self._wrote.pop(model, 0)
             left = Usage(
@@ -44,7 +44,7 @@ class Used:
             )  # fmt: skip
             if left.total:
                 told.append(
-                    Called(
+                    CallRead(
                         usage=left, iterations=_parted(left, calls), started=when, ended=when,
                         model=model, cause=REST,
                     )
@@ -53,7 +53,7 @@ class Used:
         return told
 
 
-def summarised(data: dict[str, Any], model: str, when: int) -> list[Told]:
+def summarised(data: dict[str, Any], model: str, when: int) -> list[TranscriptEvent]:
     """What a compaction took."""
     used = table(data.get("compactionTokensUsed"))
     cached = count(used.get("cacheReadTokens")) or count(used.get("cachedInput"))
@@ -67,7 +67,7 @@ def summarised(data: dict[str, Any], model: str, when: int) -> list[Told]:
         return []
     own = text(data.get("model")) or text(used.get("model")) or model
     request = text(data.get("requestId"))
-    return [Called(usage=usage, request=request, started=when, ended=when, model=own,
+    return [CallRead(usage=usage, request=request, started=when, ended=when, model=own,
                    cause="summary")]  # fmt: skip
 
 

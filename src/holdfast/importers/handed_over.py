@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from holdfast.importers.jsonl import UNREADABLE, decode
 from holdfast.importers.values import count, table, text
 from holdfast.model.transcript_events import HANDED
-from holdfast.ports import Material
+from holdfast.ports import TranscriptFile
 
 
 class Copy(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Copy(Struct, frozen=True):
     """The last entry that was handed over; 0 where what stands before the record is not that."""
 
 
-def copied(material: Material) -> Copy | None:
+def copied(material: TranscriptFile) -> Copy | None:
     """The copy that a file is; None where it says nothing of that."""
     found: Copy | None = None
     before = sha256()

@@ -17,7 +17,7 @@ import msgspec
 from holdfast.model import wire
 from holdfast.model.message import Record
 from holdfast.model.transcript_events import Kept, Problem
-from holdfast.ports import Material
+from holdfast.ports import TranscriptFile
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
@@ -58,7 +58,9 @@ class Found(msgspec.Struct, frozen=True, gc=False):
         return value if type(value) is dict else {}
 
 
-def records(material: Material, owner: str, name: str = "") -> Iterator[Found | Kept | Problem]:
+def records(
+    material: TranscriptFile, owner: str, name: str = ""
+) -> Iterator[Found | Kept | Problem]:
     """The records of a file; of a line that is none, what is wrong and what stood there."""
     for line in material.lines(name):
         if line.fault:

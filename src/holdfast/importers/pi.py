@@ -33,16 +33,16 @@ from holdfast.model.message import (
 )
 from holdfast.model.reply import Stop, Usage
 from holdfast.model.transcript_events import (
-    Begun,
-    Called,
+    CallRead,
     Compacted,
+    MessageRead,
     Problem,
     Rewound,
-    Said,
+    SessionStarted,
     Titled,
-    Told,
+    TranscriptEvent,
 )
-from holdfast.ports import Material
+from holdfast.ports import TranscriptFile
 
 AGENT = "pi"
 
@@ -77,16 +77,16 @@ class Pi:
     name = AGENT
     reach = 0
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         return (".pi/agent/sessions",)
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return name.endswith(".jsonl")
 
     def recognises(self, head: bytes, name: str) -> bool:
         return begins(_HEADER, head) or begins(_ENTRY, head)
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         return Reading(material).told()
 
 
@@ -103,7 +103,7 @@ class Entry(msgspec.Struct):
 class Reading:
     """The reading of one file."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._begun = False
         self._entries: dict[str, Entry] = {}
@@ -114,9 +114,9 @@ class Reading:
         self._strange: set[str] = set()
         self._allowance = Allowance()
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
-        waiting: list[Told] = []
+        waiting: list[TranscriptEvent] = []
         for found in records(self._material, AGENT):
             if isinstance(found, Found):
                 if not self._begun:
@@ -130,25 +130,25 @@ class Reading:
                 waiting.append(found)
         yield from self._allowance.told()
 
-    def _begin(self, found: Found) -> Begun:
+    def _begin(self, found: Found) -> SessionStarted:
         self._begun = True
         header = found if found.text("type") == "session" else None
         native = header.text("id") if header else ""
         self._model = header.text("modelId") if header else ""
-        return Begun(
+        return SessionStarted(
             native=native or PurePosixPath(self._material.name).stem or "?",
             created=milliseconds(found.fields.get("timestamp")),
             directory=header.text("cwd") if header else "",
             model=self._model,
         )
 
-    def _unknown(self, found: Found) -> Iterator[Told]:
+    def _unknown(self, found: Found) -> Iterator[TranscriptEvent]:
         kind = found.text("type")
         if kind not in KNOWN and kind not in self._strange:
             self._strange.add(kind)
             yield Problem(f"an entry of a kind nobody knows: {kind[:80]!r}", found.line, "unknown")
 
-    def _entry(self, found: Found) -> Iterator[Told]:
+    def _entry(self, found: Found) -> Iterator[TranscriptEvent]:
         kind = found.text("type")
         id = found.text("id") or f"line {found.line}"
         self._order.append(id)
@@ -162,10 +162,12 @@ class Reading:
         told = _TELL.get(kind, Reading._kept)(self, found, id)
         yield from self._placed(found, id, parent, told)
 
-    def _placed(self, found: Found, id: str, parent: str, told: list[Told]) -> Iterator[Told]:
+    def _placed(
+        self, found: Found, id: str, parent: str, told: list[TranscriptEvent]
+    ) -> Iterator[TranscriptEvent]:
         """Tell an entry, behind the rewind that leads to where it hangs."""
         known = not parent or parent in self._entries
-        speaks = any(isinstance(one, (Said, Compacted)) for one in told)
+        speaks = any(isinstance(one, (MessageRead, Compacted)) for one in told)
         if known and speaks and self._above(parent) != self._said_last:
             created = milliseconds(found.fields.get("timestamp"))
             yield Rewound(to=self._above(parent), created=created, reason="another branch")
@@ -178,15 +180,15 @@ class Reading:
         """The message at which something hangs that hangs at an entry; empty for none."""
         return self._entries[id].message if id else ""
 
-    def _kept(self, found: Found, id: str) -> list[Told]:
-        told: list[Told] = [whole(AGENT, found.text("type") or "untyped", found)]
+    def _kept(self, found: Found, id: str) -> list[TranscriptEvent]:
+        told: list[TranscriptEvent] = [whole(AGENT, found.text("type") or "untyped", found)]
         if found.text("type") == "model_change":
             self._model = found.text("modelId") or self._model
         elif found.text("type") == "session_info" and found.text("name"):
             told.append(Titled(found.text("name")))
         return told
 
-    def _compaction(self, found: Found, id: str) -> list[Told]:
+    def _compaction(self, found: Found, id: str) -> list[TranscriptEvent]:
         when = milliseconds(found.fields.get("timestamp"))
         return [
             Compacted(
@@ -217,24 +219,36 @@ class Reading:
             at = entry.parent
         return ()
 
-    def _branch(self, found: Found, id: str) -> list[Told]:
+    def _branch(self, found: Found, id: str) -> list[TranscriptEvent]:
         summary = found.text("summary")
         record = rest(AGENT, "branch_summary", found, "summary")
         return self._words(found, id, [SummaryText(summary)] if summary else [], record)
 
-    def _custom(self, found: Found, id: str) -> list[Told]:
+    def _custom(self, found: Found, id: str) -> list[TranscriptEvent]:
         parts, _ = _shown(found.fields.get("content"), REMINDER)
         return self._words(found, id, parts, _all_of("custom_message", found))
 
-    def _words(self, found: Found, id: str, parts: list[Part], record: Record) -> list[Told]:
+    def _words(
+        self, found: Found, id: str, parts: list[Part], record: Record
+    ) -> list[TranscriptEvent]:
         """Words that no message holds."""
         if not parts:
             return self._kept(found, id)
         when = milliseconds(found.fields.get("timestamp"))
-        return [Said(message=Message("user", tuple(parts)), created=when, completed=when, native=id,
-                     parent=found.text("parentId"), records=(record,))]  # fmt: skip
+        message = Message("user", tuple(parts))
+        parent = found.text("parentId")
+        return [
+            MessageRead(
+                message=message,
+                created=when,
+                completed=when,
+                native=id,
+                parent=parent,
+                records=(record,),
+            )
+        ]
 
-    def _message(self, found: Found, id: str) -> list[Told]:
+    def _message(self, found: Found, id: str) -> list[TranscriptEvent]:
         message = found.table("message")
         role = text(message.get("role"))
         if role == "assistant":
@@ -244,11 +258,11 @@ class Reading:
             return [whole(AGENT, f"message/{role}", found)]
         return [self._said(found, id, made, plain)]
 
-    def _reply(self, found: Found, id: str, message: dict[str, Any]) -> list[Told]:
+    def _reply(self, found: Found, id: str, message: dict[str, Any]) -> list[TranscriptEvent]:
         model = text(message.get("model")) or self._model
         parts, plain = _replied(message, model)
         stop = _STOPS.get(text(message.get("stopReason")))
-        said: Told = whole(AGENT, "message/assistant", found)
+        said: TranscriptEvent = whole(AGENT, "message/assistant", found)
         if parts:
             said = self._said(found, id, Message("assistant", tuple(parts)), plain, model)
             said = msgspec.structs.replace(said, completed=None) if stop in _CUT else said
@@ -256,18 +270,20 @@ class Reading:
         if usage == Usage():
             return [said]
         when = milliseconds(found.fields.get("timestamp"))
-        call = Called(
+        call = CallRead(
             usage=usage, cost=billionths(table(told.get("cost")).get("total")),
             request=text(message.get("responseId")), started=_stamp(message, when), ended=when,
             provider=text(message.get("provider")), model=model, stop=stop,
         )  # fmt: skip
         return [said, call]
 
-    def _said(self, found: Found, id: str, message: Message, plain: bool, model: str = "") -> Said:
+    def _said(
+        self, found: Found, id: str, message: Message, plain: bool, model: str = ""
+    ) -> MessageRead:
         when = milliseconds(found.fields.get("timestamp"))
         own = found.table("message")
         left = rest(AGENT, "message", found, "message", "content")
-        return Said(
+        return MessageRead(
             message=message, created=_stamp(own, when), completed=when, native=id,
             parent=found.text("parentId"), provider=text(own.get("provider")) if model else "",
             model=model, request=text(own.get("responseId")) if model else "",
@@ -275,7 +291,7 @@ class Reading:
         )  # fmt: skip
 
 
-_TELL: dict[str, Callable[[Reading, Found, str], list[Told]]] = {
+_TELL: dict[str, Callable[[Reading, Found, str], list[TranscriptEvent]]] = {
     "message": Reading._message,
     "compaction": Reading._compaction,
     "branch_summary": Reading._branch,

@@ -10,8 +10,8 @@ import msgspec
 from holdfast.importers.values import begins
 from holdfast.model import wire
 from holdfast.model.portable import VERSION, PortableBoundary, PortableLine
-from holdfast.model.transcript_events import Carried, Line, Problem, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import Carried, Line, Problem, TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 _BEGUN = re.compile(
     rb'(?m)^[ \t]*\{\s*"type"\s*:\s*"session"\s*,\s*"version"\s*:\s*\d+\s*,\s*"session"\s*:\s*\{'
@@ -25,11 +25,11 @@ class Portable:
     name = "portable"
     reach = 0
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         """It has no usual place."""
         return ()
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         """Whether a file may be an export."""
         return name.endswith((".ndjson", ".jsonl"))
 
@@ -37,7 +37,7 @@ class Portable:
         """Whether a line of it begins as one."""
         return begins(_BEGUN, head)
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         """Each session whole; boundaries on lines of their own say nothing new."""
         for line in _lines(material):
             if line.fault:
@@ -46,7 +46,7 @@ class Portable:
                 yield from _read(line)
 
 
-def _lines(material: Material) -> Iterator[Line]:
+def _lines(material: TranscriptFile) -> Iterator[Line]:
     """The lines; those of a file that can be held may be of any length."""
     whole = material.whole()
     if whole is None:
@@ -56,7 +56,7 @@ def _lines(material: Material) -> Iterator[Line]:
         yield Line(number, data)
 
 
-def _read(line: Line) -> Iterator[Told]:
+def _read(line: Line) -> Iterator[TranscriptEvent]:
     begun = _ANOTHER.match(line.data)
     if begun and int(begun[1][:9]) > VERSION:
         told = f"version {int(begun[1][:9])} of the portable form is newer than this Holdfast"

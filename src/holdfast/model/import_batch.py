@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from holdfast.errors import Misuse
-from holdfast.model.import_report import Imported, Origin
-from holdfast.model.log import Draft, Entry, Session
+from holdfast.errors import InvalidRequest
+from holdfast.model.import_report import ImportReport, ImportState
+from holdfast.model.log import Draft, Entry, SessionInfo
 from holdfast.model.reply import Call
 from holdfast.model.store import Changes, Expect
 
 
-class Brought(Struct, frozen=True, kw_only=True):
+class ImportBatch(Struct, frozen=True, kw_only=True):
     """New entries of a session, and what else is known of it by now."""
 
     session: str
-    new: Session | None = None
+    new: SessionInfo | None = None
     """The session itself, where it is not there yet."""
     drafts: tuple[Draft, ...] = ()
     laid: bytes = b""
@@ -26,13 +26,13 @@ class Brought(Struct, frozen=True, kw_only=True):
     expect: Expect = Expect()
     calls: tuple[Call, ...] = ()
     changes: Changes | None = None
-    origin: Origin | None = None
+    origin: ImportState | None = None
 
     def check(self, made: Sequence[Entry]) -> None:
-        """Misuse where its key has made something else before."""
+        """InvalidRequest where its key has made something else before."""
         if [one.id for one in made] != [one.id for one in self.drafts]:
             what = f"session {self.session} uses the key {self.key!r} twice"
-            raise Misuse(f"{what}; use a new key for new content")
+            raise InvalidRequest(f"{what}; use a new key for new content")
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -46,6 +46,6 @@ class Source(Struct, frozen=True, kw_only=True):
 class Ready(Struct, frozen=True):
     """What a source brings into a store that knows nothing of it."""
 
-    report: Imported
-    brought: tuple[Brought, ...]
+    report: ImportReport
+    brought: tuple[ImportBatch, ...]
     sources: tuple[Source, ...] = ()

@@ -14,7 +14,7 @@ MOST_PROBLEMS = 1000
 """How many problems of one file are told one by one."""
 
 
-class Origin(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class ImportState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What was imported of one session; all of it can be read off the log again."""
 
     agent: str
@@ -37,7 +37,7 @@ class Origin(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.prints[:8]
 
 
-class Imported(Struct, omit_defaults=True, kw_only=True):
+class ImportReport(Struct, omit_defaults=True, kw_only=True):
     """What importing one file did."""
 
     path: str

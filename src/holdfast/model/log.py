@@ -375,7 +375,7 @@ class Head(Struct, frozen=True, omit_defaults=True, kw_only=True):
     counts: tuple[int, ...] = ()
 
 
-class Session(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class SessionInfo(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One line of entries, with a policy and a model."""
 
     id: str
@@ -405,7 +405,7 @@ class Session(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return bool(self.parent) and not self.fork
 
 
-def moved_on(session: Session, entries: Iterable[Entry]) -> Session:
+def moved_on(session: SessionInfo, entries: Iterable[Entry]) -> SessionInfo:
     """The session once these entries are in it."""
     head, message, marker = session.head, session.last_message, session.last_marker
     updated, compacted = session.updated, session.compacted

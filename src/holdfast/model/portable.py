@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from holdfast.model.log import Entry, Marker, Session, Trigger
+from holdfast.model.log import Entry, Marker, SessionInfo, Trigger
 from holdfast.model.message import Message, Part, Role
 from holdfast.model.reply import Call
 
@@ -100,7 +100,7 @@ class PortableSession(
     """A session, whole."""
 
     version: int
-    session: Session
+    session: SessionInfo
     messages: tuple[PortableMessage, ...]
     markers: tuple[PortableMarker, ...] = ()
     compaction: Compaction = Compaction()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 Of = Literal["session", "day"]
 
@@ -21,7 +21,9 @@ class Caps(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown
     def __post_init__(self) -> None:
         for dollars in (self.session, self.day):
             if dollars is not None and not isfinite(dollars):
-                raise Misuse("a cap is a finite number of US dollars; leave it out for none")
+                raise InvalidRequest(
+                    "a cap is a finite number of US dollars; leave it out for none"
+                )
 
 
 class Reached(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ HANDED = ("holdfast-export", "holdfast_export")
 """The record that ends what was handed over, as one program has it and as the other."""
 
 
-class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class SessionStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A session begins, or goes on where its id was told before."""
 
     native: str
@@ -49,7 +49,7 @@ class Begun(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Whether its file may lose its beginning while it grows; nothing in it depends on another."""
 
 
-class Said(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class MessageRead(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Somebody said something. A `Subtask` part names its session by its native id."""
 
     message: Message
@@ -113,7 +113,7 @@ class Rewound(Struct, frozen=True, omit_defaults=True, kw_only=True):
     reason: str = ""
 
 
-class Called(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class CallRead(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What one call of a model used. Told again with the same reply, the larger usage holds."""
 
     usage: Usage
@@ -169,10 +169,19 @@ class Problem(Struct, frozen=True, omit_defaults=True):
     severity: Severity = "damaged"
 
 
-Told = (
-    Begun | Said | Compacted | Cleared | Rewound | Called | Titled | Noted | Kept | Carried
+TranscriptEvent = (
+    SessionStarted
+    | MessageRead
+    | Compacted
+    | Cleared
+    | Rewound
+    | CallRead
+    | Titled
+    | Noted
+    | Kept
+    | Carried
     | Problem
-)  # fmt: skip
+)
 
 
 class Line(Struct, frozen=True, gc=False):

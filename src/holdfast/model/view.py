@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from holdfast.model.log import Entry, Folded, Session
+from holdfast.model.log import Entry, Folded, SessionInfo
 from holdfast.model.span import Span, Spans, clip, union
 
 
 class View(Struct, frozen=True, kw_only=True):
     """A session as it is seen at one entry: what stands, and where its words are."""
 
-    session: Session
+    session: SessionInfo
     folded: Folded
     last: int
     """The newest entry that is taken into account."""

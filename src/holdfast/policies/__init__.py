@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from holdfast.core.search.nearest import nearest
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.policy import Policy
 
 DEEPEST = 4
@@ -56,7 +56,7 @@ def _read(name: str) -> Policy:
         with _reading:
             made = msgspec.convert(table, Policy, strict=False)
     except msgspec.ValidationError as error:
-        raise Misuse(f"the policy {name} cannot be read: {error}") from error
+        raise InvalidRequest(f"the policy {name} cannot be read: {error}") from error
     _check_layout(made)
     return made
 
@@ -77,7 +77,7 @@ def _own_prompt(name: str) -> str:
 def _table(name: str, depth: int = 0) -> dict[str, Any]:
     """The table of a policy, laid over the one it is like."""
     if depth > DEEPEST:
-        raise Misuse(f"the policy {name} is like another that is like it")
+        raise InvalidRequest(f"the policy {name} is like another that is like it")
     own = _own(name)
     like = own.pop("like", "")
     return _laid(_table(str(like), depth + 1), own) if like else own
@@ -92,7 +92,7 @@ def _own(name: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Misuse(f"the policy {name} cannot be read: {error}") from error
+        raise InvalidRequest(f"the policy {name} cannot be read: {error}") from error
     return _beside(table, Path(name).absolute().parent) if name.endswith(".toml") else table
 
 
@@ -113,7 +113,9 @@ def _check_layout(made: Policy) -> None:
         missing = {"history", "current"} - {place.section for place in layout}
         if missing:
             told = " and ".join(sorted(missing))
-            raise Misuse(f"the policy {made.name}: its layout has no place for {told}; add it")
+            raise InvalidRequest(
+                f"the policy {made.name}: its layout has no place for {told}; add it"
+            )
 
 
 def _check_numbers(name: str, table: dict[str, Any], where: str = "") -> None:
@@ -123,7 +125,7 @@ def _check_numbers(name: str, table: dict[str, Any], where: str = "") -> None:
         if isinstance(value, dict):
             _check_numbers(name, cast("dict[str, Any]", value), f"{place}.")
         elif isinstance(value, (int, float)) and not (0 <= value < inf):
-            raise Misuse(f"the policy {name}: {place} = {value} cannot be; give 0 or more")
+            raise InvalidRequest(f"the policy {name}: {place} = {value} cannot be; give 0 or more")
 
 
 def _laid(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -144,10 +146,10 @@ def _text(path: Path, kind: str) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Misuse(f"the {kind} {path} cannot be read: {error}") from error
+        raise InvalidRequest(f"the {kind} {path} cannot be read: {error}") from error
 
 
 def _check(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
         near = nearest(name, known)[:1]
-        raise Unknown(kind, name, near, f"name one of {', '.join(known)}")
+        raise NotFound(kind, name, near, f"name one of {', '.join(known)}")

@@ -5,15 +5,15 @@ A port method is `async def`, so that one engine serves both doors. An adapter t
 """
 
 from holdfast.ports.context import Catalogue, Clock, Embedder, Ids, Source, Telemetry
-from holdfast.ports.importing import Importer, Imports, Material
-from holdfast.ports.provider import Codec, Counter, Decoder, Flow, Provider, Transport
+from holdfast.ports.importing import Importer, Imports, TranscriptFile
+from holdfast.ports.provider import Codec, Counter, Decoder, Provider, ResponseStream, Transport
 from holdfast.ports.store import (
     Blobs,
     Calls,
-    Care,
     Counts,
     Jobs,
     Log,
+    Maintenance,
     Search,
     Sessions,
     Snapshots,
@@ -21,7 +21,29 @@ from holdfast.ports.store import (
 )
 
 __all__ = [
-    "Blobs", "Calls", "Care", "Catalogue", "Clock", "Codec", "Counter", "Counts", "Decoder",
-    "Embedder", "Flow", "Ids", "Importer", "Imports", "Jobs", "Log", "Material", "Provider",
-    "Search", "Sessions", "Snapshots", "Source", "Store", "Telemetry", "Transport",
+    "Blobs",
+    "Calls",
+    "Catalogue",
+    "Clock",
+    "Codec",
+    "Counter",
+    "Counts",
+    "Decoder",
+    "Embedder",
+    "Ids",
+    "Importer",
+    "Imports",
+    "Jobs",
+    "Log",
+    "Maintenance",
+    "Provider",
+    "ResponseStream",
+    "Search",
+    "Sessions",
+    "Snapshots",
+    "Source",
+    "Store",
+    "Telemetry",
+    "TranscriptFile",
+    "Transport",
 ]  # fmt: skip

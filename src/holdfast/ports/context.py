@@ -71,7 +71,7 @@ class Embedder(Protocol):
 class Telemetry(Protocol):
     """Whoever measures: told of what happens, never of what was said."""
 
-    def tell(self, event: Event) -> None: ...
+    def emit(self, event: Event) -> None: ...
 
 
 class Clock(Protocol):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from holdfast.model.import_batch import Brought, Source
-from holdfast.model.import_report import Origin
-from holdfast.model.transcript_events import Line, Told
+from holdfast.model.import_batch import ImportBatch, Source
+from holdfast.model.import_report import ImportState
+from holdfast.model.transcript_events import Line, TranscriptEvent
 
 
-class Material(Protocol):
+class TranscriptFile(Protocol):
     """A file to be imported, and what lies near it: nothing else can be reached through it.
 
     Names are relative to one directory, with `/`. What is asked for is remembered, so that a file
@@ -56,11 +56,11 @@ class Importer(Protocol):
     reach: int
     """How many directories above a file belong to it: 0 where only its own does."""
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         """Where the program usually keeps them: paths beneath the home directory."""
         ...
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         """Whether a file may be one of its transcripts, by its name alone."""
         ...
 
@@ -68,7 +68,7 @@ class Importer(Protocol):
         """Whether it is one, by the first bytes of it."""
         ...
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         """Everything that stands in it, in order. Whatever the file holds, nothing is raised."""
         ...
 
@@ -76,23 +76,23 @@ class Importer(Protocol):
 class Imports(Protocol):
     """What was imported, and from where; gone with the session it is about."""
 
-    async def origin(self, agent: str, native: str) -> Origin | None:
+    async def origin(self, agent: str, native: str) -> ImportState | None:
         """What was imported of a session, by its id in the program it comes from."""
         ...
 
-    async def alike(self, opening: bytes) -> tuple[Origin, ...]:
+    async def by_opening(self, opening: bytes) -> tuple[ImportState, ...]:
         """The sessions that begin with this fingerprint, oldest first."""
         ...
 
-    async def keep(self, origin: Origin) -> None:
+    async def keep(self, origin: ImportState) -> None:
         """Remember what was imported of a session, in the place of what was known before."""
         ...
 
-    async def of_source(self, source: str) -> tuple[Origin, ...]:
+    async def by_source(self, source: str) -> tuple[ImportState, ...]:
         """What was imported of the sessions that a source went into."""
         ...
 
-    async def look(self, source: str) -> str:
+    async def last_fingerprint(self, source: str) -> str:
         """How a source looked when all of it had been imported; empty where it never was."""
         ...
 
@@ -100,7 +100,7 @@ class Imports(Protocol):
         """What a session was imported from, in the order of names."""
         ...
 
-    async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
+    async def mark_done(self, source: str, look: str, sessions: Sequence[str]) -> None:
         """All that a source holds is imported, into these sessions."""
         ...
 
@@ -108,7 +108,9 @@ class Imports(Protocol):
         """Who lays entries out for this store in another process; empty where nobody does."""
         ...
 
-    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> tuple[int, ...]:
+    async def commit(
+        self, *brought: ImportBatch, sources: Sequence[Source] = ()
+    ) -> tuple[int, ...]:
         """Write what was brought, then how its sources looked: in one transaction, if it can.
 
         How many calls of each were new. Conflict where a session is not as it was expected, be it

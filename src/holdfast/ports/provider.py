@@ -35,7 +35,7 @@ class Counter(Protocol):
     def close(self) -> None: ...
 
 
-class Flow(Protocol):
+class ResponseStream(Protocol):
     """An answer as it comes."""
 
     async def read(self) -> bytes:
@@ -61,7 +61,7 @@ class Provider(Protocol):
         """The wire format its requests are written in."""
         ...
 
-    async def begin(self, request: dict[str, Any]) -> Flow:
+    async def begin(self, request: dict[str, Any]) -> ResponseStream:
         """Send a request that streams; whatever fails is a ProviderError that says what to do."""
         ...
 
@@ -82,7 +82,7 @@ class Transport(Protocol):
         """The body of the answer; whatever fails is a ProviderError that says what to do."""
         ...
 
-    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> Flow:
+    async def stream(self, path: str, body: bytes, headers: Mapping[str, str]) -> ResponseStream:
         """The same, piece by piece; an answer that is none fails here, before the first piece."""
         ...
 

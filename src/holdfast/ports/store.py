@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from holdfast.model.job import Job
-from holdfast.model.log import Draft, Entry, Head, PartRef, Session
+from holdfast.model.log import Draft, Entry, Head, PartRef, SessionInfo
 from holdfast.model.reply import By, Call, Spent
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Spans
@@ -33,7 +33,7 @@ class Log(Protocol):
         """
         ...
 
-    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+    def append_inline(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
         """The same for one plain message, without suspending; None where `append` has to do it.
 
         A store may always leave it to `append`: this is for those that can be asked in place.
@@ -65,38 +65,38 @@ class Log(Protocol):
 class Sessions(Protocol):
     """The sessions of a store."""
 
-    async def create(self, session: Session) -> Session:
+    async def create(self, session: SessionInfo) -> SessionInfo:
         """A new session; as a fork where it names a parent and the last entry it shares.
 
         One that shares nothing may name a parent that is not here yet: it belongs to it once it is.
         """
         ...
 
-    async def find(self, id: str) -> Session | None:
+    async def find(self, id: str) -> SessionInfo | None:
         """The session as it stands; None where there is none."""
         ...
 
-    async def session(self, id: str) -> Session:
-        """The session as it stands; Unknown, which names no other, where there is none."""
+    async def session(self, id: str) -> SessionInfo:
+        """The session as it stands; NotFound, which names no other, where there is none."""
         ...
 
     async def beginning(self, prefix: str) -> tuple[str, ...]:
         """The ids that begin so, as it is written or in capitals, in their order."""
         ...
 
-    async def set(self, id: str, changes: Changes) -> Session:
+    async def set(self, id: str, changes: Changes) -> SessionInfo:
         """Change its title, model, policy, archive date…; None leaves a field as it is."""
         ...
 
-    async def list(self, page: Page) -> tuple[Session, ...]:
+    async def list(self, page: Page) -> tuple[SessionInfo, ...]:
         """Sessions by last change, newest first, from where the page begins."""
         ...
 
-    async def wait(self, id: str, parent: str, fork: int) -> None:
+    async def await_parent(self, id: str, parent: str, fork: int) -> None:
         """The first entries of a session, up to `fork`, are a parent's that is not here yet."""
         ...
 
-    async def adopt(self, id: str) -> tuple[str, ...]:
+    async def adopt_children(self, id: str) -> tuple[str, ...]:
         """Those that waited for a session become its forks, where it holds the same entries."""
         ...
 
@@ -236,7 +236,7 @@ class Jobs(Protocol):
     async def jobs(self, session: str) -> tuple[Job, ...]: ...
 
 
-class Care(Protocol):
+class Maintenance(Protocol):
     """What keeps a store healthy."""
 
     async def ids(self) -> tuple[str, ...]:
@@ -287,6 +287,6 @@ class Store(Protocol):
     @property
     def imports(self) -> Imports: ...
     @property
-    def care(self) -> Care: ...
+    def care(self) -> Maintenance: ...
 
     def close(self) -> None: ...

@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 NEARBY: Final = (".local", ".lan", ".internal", ".home.arpa")
 """How the names of hosts end that no public server has."""
@@ -25,16 +25,18 @@ def base(url: str, *, key: bool, plain: Collection[str] = ()) -> str:
     parts = _parts(url)
     host = (parts.hostname or "").lower()
     if not host or parts.scheme not in ("http", "https"):
-        raise Misuse(f"{shown(url)!r} is no address to send anything to; begin it with https://")
+        raise InvalidRequest(
+            f"{shown(url)!r} is no address to send anything to; begin it with https://"
+        )
     if parts.scheme == "http" and not (is_local(url) or host in plain):
         if key:
-            raise Misuse(
+            raise InvalidRequest(
                 f"a key would go to {shown(url)} in the clear; use https://, or set no key if it "
                 f'wants none, or allow it with plain_http = ["{host}"] under [providers] in '
                 "settings.toml"
             )
         if not is_private(url):
-            raise Misuse(
+            raise InvalidRequest(
                 f"what is said would go to {shown(url)} in the clear, over a public network; use "
                 f'https://, or allow it with plain_http = ["{host}"] under [providers] in '
                 "settings.toml"
@@ -80,5 +82,7 @@ def _parts(url: str) -> SplitResult:
         parts = urlsplit(url)
         _ = parts.port  # read only now, and only now refused
     except ValueError as wrong:
-        raise Misuse(f"an address cannot be read ({wrong}); write it like https://host") from None
+        raise InvalidRequest(
+            f"an address cannot be read ({wrong}); write it like https://host"
+        ) from None
     return parts

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from holdfast import policies
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import config_home
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Price, Profile
@@ -73,7 +73,7 @@ class BuiltIn:
         """Keep what an endpoint or its error has said of a model, for as long as we run."""
         unknown = set(told) - set(families.FIELDS)
         if unknown or any(isinstance(v, int) and v < 0 for v in told.values()):
-            raise Misuse(f"{model} cannot have {told!r}; give fields of a profile")
+            raise InvalidRequest(f"{model} cannot have {told!r}; give fields of a profile")
         self._learned.setdefault(model.lower(), {}).update(told)
         self._made.clear()
         return self.profile(model)
@@ -102,7 +102,7 @@ class BuiltIn:
         if base := own.get("extends"):
             if base in seen:
                 ring = " → ".join((*seen, model, base))
-                raise Misuse(f"a profile extends itself: {ring}; break the ring")
+                raise InvalidRequest(f"a profile extends itself: {ring}; break the ring")
             told = asdict(self._make(base, user, (*seen, model)))
         else:
             told = self._known(reading(model))

@@ -18,7 +18,7 @@ from typing import Final
 from weakref import WeakValueDictionary, finalize
 
 from holdfast.child_process import Child
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.providers.weights import MODEL, NAME
 
 WINDOW = 8_192
@@ -48,7 +48,7 @@ _starting: Final = Lock()
 def serve(
     weights: str, window: int = WINDOW, threads: int = 0, loading: Loading = lambda _: None
 ) -> Served:
-    """Load a GGUF file and serve it, once for all who hold it; Misuse where that cannot be."""
+    """Load and serve a GGUF file, once for all who hold it; InvalidRequest where it cannot be."""
     name = os.path.realpath(weights), window
     with _starting:
         if held := _running.get(name):
@@ -59,7 +59,7 @@ def serve(
 
 def _served(weights: str, window: int, threads: int, loading: Loading) -> Served:
     if not os.path.isfile(weights):
-        raise Misuse(f"there is no model at {weights}; `holdfast models pull` fetches one")
+        raise InvalidRequest(f"there is no model at {weights}; `holdfast models pull` fetches one")
     key = secrets.token_urlsafe(24)
     told = {"weights": os.path.abspath(weights), "name": name_of(weights), "window": window,
             "key": key, "threads": threads or _threads()}  # fmt: skip
@@ -68,10 +68,10 @@ def _served(weights: str, window: int, threads: int, loading: Loading) -> Served
         child.tell(json.dumps(told).encode())
         said = json.loads(_answer(child, weights, loading))
         if "wrong" in said:
-            raise Misuse(said["wrong"])
+            raise InvalidRequest(said["wrong"])
     except EOFError:
         child.close()
-        raise Misuse(
+        raise InvalidRequest(
             f"{weights} cannot be loaded: its process ended; see "
             "whether it is a GGUF file that fits into the memory"
         ) from None
@@ -87,7 +87,9 @@ def _answer(child: Child, weights: str, loading: Loading) -> bytes:
     while not child.ready(TICK):
         waited = time.monotonic() - began
         if waited > LONGEST:
-            raise Misuse(f"{weights} was not loaded within {LONGEST:g} s; name a smaller model")
+            raise InvalidRequest(
+                f"{weights} was not loaded within {LONGEST:g} s; name a smaller model"
+            )
         loading(waited)
     return bytes(child.answer(time.monotonic() + LONGEST))
 

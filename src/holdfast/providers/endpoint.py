@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from holdfast.codecs.gemini.rest import path as gemini_path
 from holdfast.codecs.gemini.rest import rest
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model import wire
 from holdfast.model.rate_limits import Limits
-from holdfast.ports import Flow, Transport
+from holdfast.ports import ResponseStream, Transport
 
 SECONDS: Final = 600.0
 """How long a reply may keep silent."""
@@ -43,7 +43,7 @@ def posted(request: dict[str, Any], format: str) -> Posted:
     if format == "openai-chat":
         told = {"stream": True, "stream_options": {"include_usage": True}}
         return Posted("/chat/completions", request | _named(request) | told, {})
-    raise Misuse(f"nobody here is spoken to in {format!r}")
+    raise InvalidRequest(f"nobody here is spoken to in {format!r}")
 
 
 def _named(request: dict[str, Any]) -> dict[str, str]:
@@ -66,7 +66,7 @@ class HttpProvider:
         """What is left of its limits, as its newest answer says."""
         return self._transport.limits
 
-    async def begin(self, request: dict[str, Any]) -> Flow:
+    async def begin(self, request: dict[str, Any]) -> ResponseStream:
         """Send a request that streams."""
         to = posted(request, self.format)
         return await self._transport.stream(to.path, wire.encode(to.body), to.headers)

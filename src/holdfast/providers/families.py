@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.core.search.nearest import nearest
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.profile import Price, Profile
 from holdfast.providers.names import Reading
 
@@ -65,25 +65,29 @@ def read(file: Path) -> dict[str, Told]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Misuse(f"{file} cannot be read as profiles: {error}; mend or remove it") from error
+        raise InvalidRequest(
+            f"{file} cannot be read as profiles: {error}; mend or remove it"
+        ) from error
     return {name.lower(): _table(file, name, fields) for name, fields in told.items()}
 
 
 def _table(file: Path, model: str, fields: Any) -> Told:
     if not isinstance(fields, dict):
-        raise Misuse(f'{file}: "{model}" is no table; write [{model}] and its fields below it')
+        raise InvalidRequest(
+            f'{file}: "{model}" is no table; write [{model}] and its fields below it'
+        )
     known = (*FIELDS, "extends")
     for name in fields:
         if name not in known:
             near = nearest(name, known)[:1]
-            raise Unknown("field of a profile", name, near, f"mend {file}")
+            raise NotFound("field of a profile", name, near, f"mend {file}")
     try:
         made = dict(fields)
         if "prices" in made:
             made["prices"] = [_price(row) for row in _rows(made["prices"])]
         msgspec.convert({"name": model, **without(made, "extends")}, Profile)
     except (TypeError, ValueError, msgspec.ValidationError) as error:
-        raise Misuse(f"{file}: [{model}] cannot be read: {error}; mend it") from error
+        raise InvalidRequest(f"{file}: [{model}] cannot be read: {error}; mend it") from error
     return made
 
 

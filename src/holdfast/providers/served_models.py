@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Any, Final
 
-from holdfast.errors import Garbled
+from holdfast.errors import BadResponse
 from holdfast.providers.transport import HttpTransport
 
 SECONDS: Final = 10.0
@@ -22,6 +22,6 @@ async def served(
         said: Any = json.loads(await transport.fetch("/models"))
         return tuple(str(one["id"]) for one in said["data"])
     except (ValueError, KeyError, TypeError) as wrong:
-        raise Garbled("its answer is no list of models", provider="openai") from wrong
+        raise BadResponse("its answer is no list of models", provider="openai") from wrong
     finally:
         transport.close()

@@ -20,12 +20,12 @@ from holdfast.core.calls.rate_limits import limits_in
 from holdfast.core.calls.refusals import limit_in
 from holdfast.core.secrets import MARK, SHORTEST, redact
 from holdfast.errors import (
-    Denied,
-    Garbled,
-    Misuse,
+    AuthError,
+    BadResponse,
+    InvalidRequest,
     Overflow,
     ProviderError,
-    Rejected,
+    ProviderRejected,
     Throttled,
     Unreachable,
 )
@@ -95,7 +95,9 @@ class HttpTransport:
     ) -> None:
         """`plain` are hosts that the user lets a key go to without TLS."""
         if provider not in SERVICES:
-            raise Misuse(f"no endpoint of {provider!r} is known here; use {', '.join(SERVICES)}")
+            raise InvalidRequest(
+                f"no endpoint of {provider!r} is known here; use {', '.join(SERVICES)}"
+            )
         service = SERVICES[provider]
         self.provider = provider
         self._service = service
@@ -129,7 +131,7 @@ class HttpTransport:
         """The connection, with a key; only a server that is like OpenAI's may want none."""
         theirs = host_of(self._url) == host_of(self._service.url)
         if not self._key and (theirs or self.provider != "openai"):
-            raise Denied(
+            raise AuthError(
                 f"no key for {self.provider}; set {self._service.keys[0]}", provider=self.provider
             )
         return self._opened()
@@ -199,7 +201,7 @@ class HttpTransport:
         for chunk in answer.iter_bytes():
             read += chunk
             if len(read) > LARGEST:
-                raise Garbled(f"{self.provider} answers without end", provider=self.provider)
+                raise BadResponse(f"{self.provider} answers without end", provider=self.provider)
         return _Mask(self._keys).over(bytes(read))
 
     def _opened(self) -> Client:
@@ -212,7 +214,7 @@ class HttpTransport:
         try:
             from httpx2 import Client
         except ImportError as absent:
-            raise Misuse(
+            raise InvalidRequest(
                 "asking a provider needs httpx2; pip install 'holdfast[providers]'"
             ) from absent
         # A proxy of the environment is for the world outside; to it the key would be plain.
@@ -260,7 +262,7 @@ class HttpFlow:
     def _bound(self, size: int) -> None:
         self._taken += size
         if self._taken > MOST or time.monotonic() > self._end:
-            raise Garbled(
+            raise BadResponse(
                 f"{self._provider}: an answer without an end was left after "
                 f"{self._taken:,} bytes; try again",
                 provider=self._provider,
@@ -331,7 +333,7 @@ def _sound(service: Service, key: str) -> str:
     """A key, if a header can hold it; what it is, is not told."""
     if key.isascii() and key.isprintable():
         return key
-    raise Misuse(
+    raise InvalidRequest(
         f"the key in {service.keys[0]} has characters that no key has (control characters, or "
         "others than ASCII); set it afresh"
     )
@@ -349,7 +351,7 @@ def failure(
     }
     said = f"{provider} says {status}: {words}"
     if status in (401, 403):
-        return Denied(f"{said}; check the key", **told)
+        return AuthError(f"{said}; check the key", **told)
     after = _seconds(headers)
     if status == 429 or (status >= 500 and after is not None):
         return Throttled(f"{said}; wait, then try again", after=after, **told)
@@ -358,8 +360,8 @@ def failure(
     if status == 413 or (400 <= status < 500 and _too_long(words)):
         return Overflow(f"{said}; compact, then send", limit=limit_in(words), **told)
     if 400 <= status < 500:
-        return Rejected(f"{said}{where}; it will not accept this", **told)
-    return Garbled(f"{said}; no answer to what was asked", raw=body[:1000], **told)
+        return ProviderRejected(f"{said}{where}; it will not accept this", **told)
+    return BadResponse(f"{said}; no answer to what was asked", raw=body[:1000], **told)
 
 
 def _too_long(words: str) -> bool:

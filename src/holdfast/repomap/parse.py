@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from holdfast.core.repo_map import Definition, Tags
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
@@ -125,7 +125,7 @@ def _tools(language: str) -> tuple[Parser, Query]:
         module, make = LANGUAGES[language]
         grammar = Language(getattr(import_module(module), make)())
     except ImportError as absent:
-        raise Misuse(MISSING) from absent
+        raise InvalidRequest(MISSING) from absent
     return Parser(grammar), Query(grammar, _query_text(language))
 
 

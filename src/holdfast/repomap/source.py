@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from holdfast.core.repo_map import Fitted, Tags, fitted, mentioned, ranked
 from holdfast.core.tokens.estimate import estimate
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.files import AnyPath, Root
 from holdfast.model.policy import Refresh
 from holdfast.model.window import SectionName
@@ -75,7 +75,7 @@ class RepoMap:
         parse: Callable[[str, bytes], Tags] | None = None,
     ) -> None:
         if not installed():
-            raise Misuse(MISSING)
+            raise InvalidRequest(MISSING)
         self._root = root if isinstance(root, Root) else Root(root)
         self._count, self._asked, self._parse = count, asked, parse
         self._kept: Kept | None = None

@@ -37,14 +37,14 @@ class Measured:
         self._emitter: Emitter | None = None
         self._ready = False
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Tell OpenTelemetry, if it can be told at all."""
         if not self._ready:
             with self._lock:
                 if not self._ready:
                     self._emitter, self._ready = _made(), True
         if self._emitter:
-            self._emitter.tell(event)
+            self._emitter.emit(event)
 
 
 def _made() -> Emitter | None:

@@ -40,11 +40,11 @@ class Emitter:
             Records(loggers, prefix=prefix),
         )
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Tell all three of it."""
         event = _nameable(event)
         for one in self._all:
-            one.tell(event)
+            one.emit(event)
 
 
 def _nameable(event: Event) -> Event:

@@ -30,7 +30,7 @@ class Records:
         self._logger = provider.get_logger(names.SCOPE)
         self._prefix = prefix
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Write a record of an event, where it deserves one."""
         written = WRITTEN.get(type(event))
         if written is None:

@@ -67,7 +67,7 @@ class Metering:
             TurnEnded: self._turn, Compacted: self._compaction, Limited: self._limits,
         }  # fmt: skip
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Add what an event is worth."""
         if told := self._by.get(type(event)):
             told(event)

@@ -16,7 +16,7 @@ from typing import Any
 
 from opentelemetry import _logs, metrics, trace
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.telemetry.bounds import bounded
 from holdfast.telemetry.emit import Emitter
 
@@ -92,7 +92,9 @@ def _made(signal: str) -> Iterator[Any]:
         known = {p.name: p for p in entry_points(group=f"opentelemetry_{signal}_exporter")}
         meant = OTLP.get(_protocol(signal), "") if name == "otlp" else name
         if meant not in known:
-            raise Misuse(f"OTEL_{signal.upper()}_EXPORTER={name} needs one of {', '.join(known)}")
+            raise InvalidRequest(
+                f"OTEL_{signal.upper()}_EXPORTER={name} needs one of {', '.join(known)}"
+            )
         kind = known[meant].load()
         yield kind(out=sys.stderr) if name == "console" else kind()
 

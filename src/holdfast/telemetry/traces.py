@@ -30,7 +30,7 @@ class Tracing:
             CallFailed: self._failure, ToolRan: self._ran, Compacted: self._compaction,
         }  # fmt: skip
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Begin or make the span that an event is about."""
         if told := self._by.get(type(event)):
             told(event)

@@ -6,7 +6,7 @@ from itertools import count
 
 from holdfast.engine.client import drive
 from holdfast.model.job import Job
-from holdfast.model.log import Body, Draft, Entry, Session
+from holdfast.model.log import Body, Draft, Entry, SessionInfo
 from holdfast.model.message import (
     Media,
     Message,
@@ -58,9 +58,9 @@ def new_id() -> str:
     return f"{next(_numbers):026d}"
 
 
-def session(id: str = "", **fields: object) -> Session:
+def session(id: str = "", **fields: object) -> SessionInfo:
     """A session that begins at noon."""
-    return Session(**{"id": id or new_id(), "created": NOON, **fields})  # type: ignore[arg-type]
+    return SessionInfo(**{"id": id or new_id(), "created": NOON, **fields})  # type: ignore[arg-type]
 
 
 def draft(body: Body | str = "hello", **fields: object) -> Draft:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import ClassVar
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 Reply = object
 """A value to answer with, an exception to raise, or a callable that is given the request."""
@@ -34,7 +34,7 @@ class Scripted:
         """The next reply."""
         self.asked.append(request)
         if not self._replies:
-            raise Misuse(f"the script has ended; request {len(self.asked)} finds no reply")
+            raise InvalidRequest(f"the script has ended; request {len(self.asked)} finds no reply")
         reply = self._replies.pop(0)
         if callable(reply) and not isinstance(reply, type):
             reply = reply(request)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.agent.permissions.rules import place, read
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import private_directory, write_atomic
 
 
@@ -27,7 +27,7 @@ def remember(project: str, rule: str, file: Path | None = None) -> None:
     changed = with_rule(text, project, rule)
     if _read_back(changed) != _expected(before, project, rule):
         do = f'add allow = ["{rule}"] to the table of {project} yourself'
-        raise Misuse(f"{file} is written in a way that cannot be added to safely; {do}")
+        raise InvalidRequest(f"{file} is written in a way that cannot be added to safely; {do}")
     private_directory(file.parent)
     write_atomic(file, changed.encode())
 

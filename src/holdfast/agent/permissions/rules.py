@@ -20,13 +20,13 @@ from msgspec.structs import replace
 
 from holdfast.agent.permissions.match import allows, catches, might_catch, spells_out
 from holdfast.core.log.tool_input import arguments
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import config_home
 from holdfast.model.message import ToolCall
 
 Verdict = Literal["allow", "ask", "deny"]
-Leave = Literal["yes", "no", "always"]
-Asked = Callable[[ToolCall], Leave]
+Approval = Literal["yes", "no", "always"]
+Asked = Callable[[ToolCall], Approval]
 """Asks the user whether a call may be made."""
 
 SOURCES: Final = {"yes": "user_temporary", "no": "user_reject", "always": "user_permanent"}
@@ -142,7 +142,7 @@ def place() -> Path:
 def _rules(told: dict[str, Any], name: str) -> list[str]:
     rules = told.get(name, [])
     if not isinstance(rules, list) or not all(isinstance(one, str) for one in rules):
-        raise Misuse(f"permissions.toml: {name} must be a list of texts")
+        raise InvalidRequest(f"permissions.toml: {name} must be a list of texts")
     return [str(one) for one in rules]
 
 
@@ -153,4 +153,4 @@ def read(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Misuse(f"{file} cannot be read: {error}") from error
+        raise InvalidRequest(f"{file} cannot be read: {error}") from error

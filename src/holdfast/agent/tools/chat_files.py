@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from holdfast.core.secrets import redact
 from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.scaffold import wrap
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.files import Root
 from holdfast.model.window import SectionName
 
@@ -72,5 +72,5 @@ class ChatFiles:
         """What a file beneath the directory says now, without the keys that are ours."""
         data = self._root.read(path, LARGEST)
         if b"\0" in data[:8_192]:
-            raise Misuse(f"{path} is no text")
+            raise InvalidRequest(f"{path} is no text")
         return redact(data.decode("utf-8", "replace"), self._secrets)

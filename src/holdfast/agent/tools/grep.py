@@ -17,7 +17,7 @@ from typing import Final
 from holdfast.agent.tools.find_files import files
 from holdfast.agent.tools.shell import Interrupted
 from holdfast.child_process import Child
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.files import Root
 
 HITS: Final = 200
@@ -91,7 +91,7 @@ class Search:
         while len(self._lines) <= HITS:
             told = json.loads(child.answer(self._end, self._stop))
             if "wrong" in told:
-                raise Misuse(told["wrong"])
+                raise InvalidRequest(told["wrong"])
             if "done" in told:
                 return
             if "passed" in told:

@@ -11,7 +11,7 @@ import time
 from typing import BinaryIO, Final, NamedTuple
 
 from holdfast.agent.tools.find_files import BINARY, LARGEST
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import Root
 
 PIECE: Final = 256 * 1024
@@ -34,7 +34,7 @@ def lines_of(root: Root, path: str, first: int, many: int) -> str:
     """So many lines from the first on; as many as fit where `many` is 0."""
     with root.open(path) as file:
         if b"\0" in file.read(BINARY):
-            raise Misuse(f"{path} is no text")
+            raise InvalidRequest(f"{path} is no text")
         file.seek(0)
         end, whole = time.monotonic() + SECONDS, os.fstat(file.fileno()).st_size <= LARGEST
         _go_to(file, first, end)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from holdfast.engine.client import BlockingSession, Holdfast
-from holdfast.errors import Misuse, Unknown
-from holdfast.model.log import Entry, Session
+from holdfast.engine.client import Holdfast, Session
+from holdfast.errors import InvalidRequest, NotFound
+from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.message import Message
 from holdfast.model.window import Tool
 
@@ -39,12 +39,12 @@ SUBTASK: Final = Tool(
 TITLE: Final = "subtask: "
 
 
-def is_subtask(session: Session) -> bool:
+def is_subtask(session: SessionInfo) -> bool:
     """Whether a session was begun for a part of another one's work."""
     return bool(session.parent) and not session.fork and session.title.startswith(TITLE)
 
 
-def subtasks(hf: Holdfast, session: Session) -> list[Session]:
+def subtasks(hf: Holdfast, session: SessionInfo) -> list[SessionInfo]:
     """The sessions that were begun for parts of a session's work."""
     return [one for one in hf.forks(session) if is_subtask(one)]
 
@@ -53,7 +53,7 @@ def done(fields: dict[str, Any], begin: Callable[[str], Agent]) -> str:
     """Do a part of the work with an agent of its own; what it says last, and where the rest is."""
     words, prompt = fields.get("description"), fields.get("prompt")
     if not isinstance(words, str) or not isinstance(prompt, str) or not prompt.strip():
-        raise Misuse("subtask needs description and prompt as text")
+        raise InvalidRequest("subtask needs description and prompt as text")
     agent = begin(words)
     last = agent.turn(prompt)
     return f"{_said(last)}\n\n[subtask {agent.session.id} · recall reads it by this id]"
@@ -65,19 +65,21 @@ def _said(last: Entry | None) -> str:
     return text or "It ended without a word."
 
 
-def recalled(session: BlockingSession, fields: dict[str, Any]) -> str | None:
+def recalled(session: Session, fields: dict[str, Any]) -> str | None:
     """What a handle into a subtask's session stands for; None where it is no such handle."""
     name, mark, rest = str(fields.get("handle") or "").strip().partition("#")
     if len(name) != len(session.id) or name.startswith("prt_"):
         return None
     try:
         found = session.child(name)
-    except Unknown:
+    except NotFound:
         return None
     handle = f"#{rest}" if mark else f"#1-#{found.info.head}"
     offset = fields.get("offset") or 0
     if not isinstance(offset, int):
-        raise Misuse("recall takes its offset as a whole number; give the one a piece ends with")
+        raise InvalidRequest(
+            "recall takes its offset as a whole number; give the one a piece ends with"
+        )
     told = found.recall(handle, offset=offset)
     more = f"\n[… {told.total - told.next:,} characters more · recall {name} offset {told.next}]"
     return f"{told.text}{more if told.next else ''}"

@@ -18,7 +18,7 @@ from holdfast.agent.tools.grep import HITS, SECONDS, Search
 from holdfast.agent.tools.read_file import lines_of
 from holdfast.agent.tools.shell import run
 from holdfast.core.ledger.facts.effort import changed
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.files import Root
 from holdfast.model.window import Tool
 
@@ -46,22 +46,24 @@ class Toolbox:
         return [one.tool for one in SPECS.values()]
 
     def run(self, name: str, fields: dict[str, Any]) -> str:
-        """Do what a call asks for; Misuse, Unsafe or OSError say what is wrong with it."""
+        """Do what a call asks for; InvalidRequest, Unsafe or OSError say what is wrong with it."""
         if name not in SPECS:
-            raise Misuse(f"there is no tool {name!r}; name one of {', '.join(SPECS)}")
+            raise InvalidRequest(f"there is no tool {name!r}; name one of {', '.join(SPECS)}")
         self.check(name, fields)
         try:
             return SPECS[name].act(self, fields)
         except FileNotFoundError as error:
             path = fields.get("path")
-            raise (Misuse(absent(self.root, path)) if isinstance(path, str) else error) from error
+            raise (
+                InvalidRequest(absent(self.root, path)) if isinstance(path, str) else error
+            ) from error
 
     def check(self, name: str, fields: dict[str, Any]) -> None:
-        """Misuse or Unsafe where a call must fail, whatever there is; no file is looked at."""
+        """Raise InvalidRequest or Unsafe where a call must fail in any case; reads no file."""
         needs = SPECS[name].needs if name in SPECS else ()
         missing = [field for field in needs if not isinstance(fields.get(field), str)]
         if missing:
-            raise Misuse(f"{name} needs {', '.join(missing)} as text")
+            raise InvalidRequest(f"{name} needs {', '.join(missing)} as text")
         if name in CHANGING:
             self.root.names(fields["path"])
 
@@ -84,7 +86,9 @@ class Toolbox:
         many = text.count(old) if old else 0
         if many != 1 and not (many and fields.get("all")):
             found = "is not in it" if not many else f"is in it {many} times"
-            raise Misuse(f"{path}: the old text {found}; give text that is there exactly once")
+            raise InvalidRequest(
+                f"{path}: the old text {found}; give text that is there exactly once"
+            )
         after = text.replace(old, new)
         self.root.write(path, after.encode("utf-8", "surrogateescape"), self._mode(path))
         return f"changed {path} in {many} place{'s' if many > 1 else ''} ({changed(text, after)})"
@@ -124,7 +128,7 @@ class Toolbox:
     def plan(self, fields: dict[str, Any]) -> str:
         steps = fields.get("todos")
         if not isinstance(steps, list):
-            raise Misuse("todo needs todos, a list of {content, status}")
+            raise InvalidRequest("todo needs todos, a list of {content, status}")
         told = [one for one in steps if isinstance(one, dict)]
         self.todo = [
             {"content": str(one.get("content", "")), "status": str(one.get("status", "pending"))}
@@ -135,7 +139,7 @@ class Toolbox:
     def _text(self, path: str) -> str:
         data = self.root.read(path, LARGEST)
         if b"\0" in data[:BINARY]:
-            raise Misuse(f"{path} is no text")
+            raise InvalidRequest(f"{path} is no text")
         return data.decode("utf-8", "surrogateescape")
 
     def _maybe(self, path: str) -> str | None:

@@ -13,7 +13,7 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from holdfast.agent.permissions.match import FIELDS
-from holdfast.agent.permissions.rules import Leave
+from holdfast.agent.permissions.rules import Approval
 from holdfast.agent.tools.toolbox import CHANGING
 from holdfast.cli.ui.format import many
 from holdfast.cli.ui.terminal import neutral
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.agent.tools.toolbox import Toolbox
     from holdfast.model.message import ToolCall
 
-Answer = Leave | Literal["view"]
+Answer = Approval | Literal["view"]
 
 LINES = 40
 """No more lines of what is asked about are shown."""
@@ -33,7 +33,7 @@ LINES = 40
 ENDING = "y / n / a = always here, then Enter "
 ONCE = "y / n / v = view all, then Enter "
 
-_PLAIN: Mapping[str, Leave] = {"y": "yes", "yes": "yes", "n": "no", "no": "no"}
+_PLAIN: Mapping[str, Approval] = {"y": "yes", "yes": "yes", "n": "no", "no": "no"}
 _ALWAYS: Mapping[str, Answer] = {**_PLAIN, "a": "always", "always": "always"}
 _VIEW: Mapping[str, Answer] = {**_PLAIN, "v": "view", "view": "view"}
 

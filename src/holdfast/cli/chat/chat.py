@@ -19,8 +19,8 @@ from holdfast.cli.options import Asked, common
 if TYPE_CHECKING:
     from holdfast.agent.count_endpoints import Endpoints
     from holdfast.agent.loop import Agent
-    from holdfast.agent.model_choice import Whom
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.agent.model_choice import ModelTarget
+    from holdfast.engine.client import Holdfast, Session
 
 
 @click.command()
@@ -60,10 +60,10 @@ def chat(
     from holdfast.agent.count_endpoints import Endpoints
     from holdfast.agent.model_choice import led, whom
     from holdfast.agent.summariser import Voice
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Misuse("chat needs a terminal; `holdfast run -p TEXT` works without one")
+        raise InvalidRequest("chat needs a terminal; `holdfast run -p TEXT` works without one")
     conceal_keys()
     _check_installed()
     counts = Endpoints()
@@ -77,28 +77,28 @@ def chat(
         resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
 
-        def begin() -> BlockingSession:
+        def begin() -> Session:
             return opener.begun(resumed, chosen.model, policy, fork=fork)
 
         _talk(hf, opener, begin, chosen, allow, counts, loaded=resumed is not None)
 
 
 def _check_installed() -> None:
-    """Misuse, with what to install, where something is missing that the chat needs."""
+    """InvalidRequest, with what to install, where something is missing that the chat needs."""
     from importlib.util import find_spec  # nothing is imported before it is used
 
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     for module in ("prompt_toolkit", "httpx2"):
         if find_spec(module) is None:
-            raise Misuse(f"chat needs {module}; pip install 'holdfast[chat]'")
+            raise InvalidRequest(f"chat needs {module}; pip install 'holdfast[chat]'")
 
 
 def _talk(
     hf: Holdfast,
     opener: Opener,
-    begin: Callable[[], BlockingSession],
-    chosen: Whom,
+    begin: Callable[[], Session],
+    chosen: ModelTarget,
     allow: tuple[str, ...],
     counts: Endpoints,
     *,
@@ -119,7 +119,7 @@ def _talk(
     screen = Screen()
     counts.tell = screen.warn
 
-    def make(session: BlockingSession, provider: Any, model: str) -> Agent:
+    def make(session: Session, provider: Any, model: str) -> Agent:
         made = agent(
             session, provider, model, allow, onlooker=screen.show,
             ask=lambda call: screen.may(call, made.toolbox), hooks=opener.hooks,

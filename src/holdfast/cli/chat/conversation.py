@@ -22,11 +22,11 @@ from holdfast.model.spending import Caps
 
 if TYPE_CHECKING:
     from holdfast.agent.loop import Agent
-    from holdfast.agent.model_choice import Whom
+    from holdfast.agent.model_choice import ModelTarget
     from holdfast.cli.chat.resume import Opener
     from holdfast.cli.chat.screen import Screen
     from holdfast.cli.chat.status_line import Script
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.errors import Capped
     from holdfast.model.rate_limits import Limits
     from holdfast.model.search import Hit
@@ -42,7 +42,7 @@ _SMALL = (
 )
 
 
-Make = Callable[["BlockingSession", Any, str], "Agent"]
+Make = Callable[["Session", Any, str], "Agent"]
 """Makes an agent for a session, a provider and a model."""
 
 
@@ -50,21 +50,21 @@ class Conversation:
     """One person, one agent, one terminal."""
 
     agent: Agent
-    whom: Whom
+    whom: ModelTarget
 
     def __init__(self, hf: Holdfast, opener: Opener, make: Make, screen: Screen) -> None:
         self.hf = hf
         self.opener = opener
         self.screen = screen
         self._make = make
-        self._open: tuple[Whom, Any] | None = None
+        self._open: tuple[ModelTarget, Any] | None = None
         self._used, self._gauge = "", ""
         self._limits: Limits | None = None
         self._script: Script | None = None
         self.found: tuple[Hit, ...] = ()
         """What /search has found last."""
 
-    def take(self, session: BlockingSession, whom: Whom) -> None:
+    def take(self, session: Session, whom: ModelTarget) -> None:
         """Go on in a session, with a model; one that is left with nothing in it is not kept."""
         provider = self._provider(whom)
         self._leave()
@@ -75,15 +75,15 @@ class Conversation:
         if hasattr(self, "agent"):
             self.opener.left(self.agent.session.info)
 
-    def speak_to(self, whom: Whom) -> None:
+    def speak_to(self, whom: ModelTarget) -> None:
         """Go on with another model, and all else as it is."""
         self.agent.provider, self.agent.giving["model"] = self._provider(whom), whom.model
 
-    def reach(self, whom: Whom) -> None:
+    def reach(self, whom: ModelTarget) -> None:
         """Open whom to talk to; an error where that cannot be, and nothing has been changed."""
         self._provider(whom)
 
-    def _provider(self, whom: Whom) -> Any:
+    def _provider(self, whom: ModelTarget) -> Any:
         from holdfast.agent.api_keys import check_key
 
         if self._open is None or self._open[0] != whom:

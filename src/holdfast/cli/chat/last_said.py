@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.cli.chat.screen import Screen
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
     from holdfast.model.log import Entry
 
 LOOKED_AT = 100
@@ -23,7 +23,7 @@ QUESTION, ANSWER = 3, 16
 """Rows that are shown of what the user said, and of the reply: of a longer one the end."""
 
 
-def show_last(screen: Screen, session: BlockingSession) -> None:
+def show_last(screen: Screen, session: Session) -> None:
     """Show the user's last words and what was answered; outputs can be shown as in the chat."""
     screen.outputs.clear()
     entries = _since_asked(session)
@@ -45,7 +45,7 @@ def show_last(screen: Screen, session: BlockingSession) -> None:
         screen.say("interrupted there", "yellow")
 
 
-def _since_asked(session: BlockingSession) -> list[Entry]:
+def _since_asked(session: Session) -> list[Entry]:
     """The last entry in words of the user's own, and what came after it."""
     for whole in (False, True):  # after a summary of everything nothing that was said is visible
         entries = _newest(session, whole=whole)
@@ -55,7 +55,7 @@ def _since_asked(session: BlockingSession) -> list[Entry]:
     return []
 
 
-def _newest(session: BlockingSession, *, whole: bool) -> list[Entry]:
+def _newest(session: Session, *, whole: bool) -> list[Entry]:
     from holdfast.engine.bridge import drive, drive_all
     from holdfast.engine.loading import tail, tail_pages
 

@@ -29,8 +29,8 @@ from holdfast.model.rate_limits import Limits
 
 if TYPE_CHECKING:
     from holdfast.agent.loop import Agent
-    from holdfast.agent.model_choice import Whom
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.agent.model_choice import ModelTarget
+    from holdfast.engine.client import Holdfast, Session
 
 T = TypeVar("T")
 
@@ -181,7 +181,7 @@ class Player(Screen):
 
 
 class Played(Struct, frozen=True):
-    """Whom the chat talks to meanwhile: a Whom that opens the recorded replies."""
+    """The model target of the demo: it opens the recorded replies."""
 
     task: Task
     pace: Pace
@@ -211,19 +211,19 @@ def play(hf: Holdfast, folder: Path) -> bool:
     voice = Voice(lambda _: Recorded([Reply(task.summary)], pace))
     session = hf.session(model=MODEL, directory=folder, summariser=voice)
 
-    def make(session: BlockingSession, provider: Any, model: str) -> Agent:
+    def make(session: Session, provider: Any, model: str) -> Agent:
         return _agent(session, provider, folder, player)
 
     talking = closing(Conversation(hf, Opener(hf, voice, {}), make, player))
     with quiet(), _leaving(player), closing(voice), talking as talk, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is assumed of this model is of no interest
-        talk.take(session, cast("Whom", Played(task, pace)))
+        talk.take(session, cast("ModelTarget", Played(task, pace)))
         talk.greet(loaded=False)
         talk.listen(player.prompt)
     return not player.left
 
 
-def _agent(session: BlockingSession, provider: Any, folder: Path, player: Player) -> Agent:
+def _agent(session: Session, provider: Any, folder: Path, player: Player) -> Agent:
     """The agent of the chat, with nobody's rules and hooks."""
     from holdfast.agent.loop import Agent
     from holdfast.agent.permissions.rules import Permissions

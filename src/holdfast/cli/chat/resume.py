@@ -15,9 +15,9 @@ from holdfast.cli.ui.format import many, program
 
 if TYPE_CHECKING:
     from holdfast.agent.hooks import Hooks
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.engine.writer import OnConflict
-    from holdfast.model.log import Session
+    from holdfast.model.log import SessionInfo
 
 
 HERE = "."
@@ -34,11 +34,11 @@ def resuming(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--fork", is_flag=True, help="Go on in a fork of it, and leave it as it is.")
     @wraps(function)
     def both(*values: Any, going_on: bool, resume: str, fork: bool, **rest: Any) -> Any:
-        from holdfast.errors import Misuse
+        from holdfast.errors import InvalidRequest
 
         again = resume or (HERE if going_on else "")
         if fork and not again:
-            raise Misuse("a fork of which session? say -c for the last one, or -r SESSION")
+            raise InvalidRequest("a fork of which session? say -c for the last one, or -r SESSION")
         return function(*values, again=again, fork=fork, **rest)
 
     return both
@@ -60,7 +60,7 @@ def summarised_by(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reachable(weak_model: str) -> str:
-    """The model, once it is known that it can be asked; Denied, with what to do, where not."""
+    """The model, once it is known that it can be asked; AuthError, with what to do, where not."""
     from holdfast.agent.api_keys import check_key
     from holdfast.agent.model_choice import whom
 
@@ -69,7 +69,7 @@ def reachable(weak_model: str) -> str:
     return weak_model
 
 
-def unasked(session: BlockingSession, weak_model: str) -> str:
+def unasked(session: Session, weak_model: str) -> str:
     """That a model was named for summaries which this session's policy does not ask; else empty."""
     policy = session.catalogue.policy(session.info.policy)
     rules = [rule for rule in (policy.summarise, policy.compact) if rule]
@@ -78,7 +78,7 @@ def unasked(session: BlockingSession, weak_model: str) -> str:
     return f"{policy.name} has the model itself write its summaries; {weak_model} is not asked"
 
 
-def unasked_here(session: BlockingSession, weak_model: str) -> str:
+def unasked_here(session: Session, weak_model: str) -> str:
     """The same for a model that this command names, and not the settings for every session."""
     from holdfast.engine.settings import settings
 
@@ -110,7 +110,7 @@ class Opener:
         self.weak_model = weak_model
         """Who writes summaries first, where a policy asks a cheaper model."""
 
-    def new(self, model: str, policy: str = "holdfast", directory: str = "") -> BlockingSession:
+    def new(self, model: str, policy: str = "holdfast", directory: str = "") -> Session:
         """A session that has not begun."""
         where = directory or os.getcwd()
         made = self._hf.session(
@@ -119,25 +119,23 @@ class Opener:
             weak_model=self.weak_model,
         )  # fmt: skip
         self._made.add(made.id)
-        return made.capped(**self._caps)
+        return made.set_caps(**self._caps)
 
-    def left(self, session: Session) -> bool:
+    def left(self, session: SessionInfo) -> bool:
         """A session is left: where it was made here and nothing was said, none is kept."""
         return session.id in self._made and not session.head and self._hf.discard(session.id)
 
-    def begun(
-        self, resumed: BlockingSession | None, model: str, policy: str, *, fork: bool
-    ) -> BlockingSession:
+    def begun(self, resumed: Session | None, model: str, policy: str, *, fork: bool) -> Session:
         """The session to work in: made only once there is somebody to work with."""
         if resumed is None:
             return self.new(model, policy)
         return self.forked(resumed) if fork else resumed
 
-    def forked(self, session: BlockingSession, at: str = "") -> BlockingSession:
+    def forked(self, session: Session, at: str = "") -> Session:
         """A session of its own that goes on from an entry of another, or from all of it."""
-        return session.fork(at).capped(**self._caps)
+        return session.fork(at).set_caps(**self._caps)
 
-    def again(self, name: str) -> BlockingSession:
+    def again(self, name: str) -> Session:
         """The session of a name, to go on with."""
         from holdfast.agent.build import workplace
 
@@ -150,7 +148,7 @@ class Opener:
             on_conflict=self._on_conflict,
             weak_model=self.weak_model,
         )
-        return session.capped(**self._caps)
+        return session.set_caps(**self._caps)
 
     def _watching(self, directory: str) -> Hooks:
         from holdfast.agent.hooks import hooks
@@ -158,16 +156,16 @@ class Opener:
         self.hooks = hooks(directory)
         return self.hooks
 
-    def _newest(self, name: str) -> Session:
+    def _newest(self, name: str) -> SessionInfo:
         """The session that changed last, here or anywhere; a subtask is none that anybody means."""
         from holdfast.agent.tools.subtask import is_subtask
-        from holdfast.errors import Misuse
+        from holdfast.errors import InvalidRequest
 
         here = _project() if name == HERE else None
         found = self._hf.sessions(project=here, limit=50)
         whole = next((one for one in found if one.head and not is_subtask(one)), None)
         if whole is None and here:
-            raise Misuse(
+            raise InvalidRequest(
                 f"no session has worked in {here} yet; -r SESSION goes on with one from elsewhere "
                 "(`holdfast sessions` lists them), and without -c a new one begins"
             )
@@ -180,7 +178,7 @@ def _project() -> str:
     return str(project_root(os.getcwd()))
 
 
-def how_to_go_on(hf: Holdfast, session: Session, again: str = "") -> str:
+def how_to_go_on(hf: Holdfast, session: SessionInfo, again: str = "") -> str:
     """How to go on with a session: by its name, unless it is the only one here; `again` names the
     store where that is not the usual one."""
     if not session.head:
@@ -194,14 +192,14 @@ def how_to_go_on(hf: Holdfast, session: Session, again: str = "") -> str:
     return f"{program()} chat --resume {session.id}{again} goes on"
 
 
-def loaded(session: BlockingSession, model: str) -> dict[str, Any]:
+def loaded(session: Session, model: str) -> dict[str, Any]:
     """What a resumed session brings along for a model, in numbers, and where it works."""
     from holdfast.agent.build import workplace
 
     view = session.view()
     seen = sum(max(min(span.last, view.last) - span.first + 1, 0) for span in view.spans)
     return {
-        "messages": sum(1 for entry in session.seen() if entry.is_message),
+        "messages": sum(1 for entry in session.visible() if entry.is_message),
         "tokens": session.explain_now(model).tokens,
         "entries": view.last,
         "summarised": view.last - seen if view.folded.summaries else 0,
@@ -212,9 +210,9 @@ def loaded(session: BlockingSession, model: str) -> dict[str, Any]:
     }
 
 
-def _due(session: BlockingSession, model: str) -> dict[str, Any] | None:
+def _due(session: Session, model: str) -> dict[str, Any] | None:
     """The summary that the first turn begins with, and what it may cost; None where none is due."""
-    found = session.foreseen(model)
+    found = session.next_summary(model)
     if found is None:
         return None
     cost = None if found.cost is None else found.cost / 1e9

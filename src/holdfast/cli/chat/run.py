@@ -30,7 +30,7 @@ from holdfast.cli.options import Asked, common
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.run_output import Progress
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.model.log import Entry
 
 
@@ -124,7 +124,7 @@ def _store(asked: Asked, progress: Progress) -> Holdfast:
 
 def _last(
     opener: Opener,
-    session: BlockingSession,
+    session: Session,
     provider: Any,
     model: str,
     allow: tuple[str, ...],
@@ -138,9 +138,9 @@ def _last(
 
 
 def _prompt(told: str | None) -> str:
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     text = sys.stdin.read() if told is None or told == "-" else told
     if not text.strip():
-        raise Misuse("there is nothing to do; say it with -p, or pipe it in")
+        raise InvalidRequest("there is nothing to do; say it with -p, or pipe it in")
     return text

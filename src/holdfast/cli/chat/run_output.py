@@ -13,8 +13,8 @@ from holdfast.cli.chat.screen import about, compaction, outcome
 from holdfast.cli.ui.terminal import console, emit, fitted, neutral, say
 
 if TYPE_CHECKING:
-    from holdfast.agent.events import Happening
-    from holdfast.engine.client import BlockingSession
+    from holdfast.agent.events import AgentEvent
+    from holdfast.engine.client import Session
     from holdfast.model.log import Entry
     from holdfast.model.reply import Delta
 
@@ -35,7 +35,7 @@ class Progress:
         """Whether what streams and what is answered appear in the same place."""
         return not self._quiet and sys.stdout.isatty() and sys.stderr.isatty()
 
-    def show(self, what: Happening) -> None:
+    def show(self, what: AgentEvent) -> None:
         """Something happened."""
         if self._quiet:
             return
@@ -82,7 +82,7 @@ class Progress:
             self._within_line = not delta.text.endswith("\n")
 
 
-def _in_words(what: Happening) -> tuple[str, str] | None:
+def _in_words(what: AgentEvent) -> tuple[str, str] | None:
     """A line about something that happened, and how it is coloured."""
     if what.kind == "call" and what.call:
         return f"→ {about(what.call)}", "cyan"
@@ -115,7 +115,7 @@ class Told:
 
     def __init__(
         self,
-        session: BlockingSession,
+        session: Session,
         model: str,
         progress: Progress,
         *,
@@ -137,7 +137,7 @@ class Told:
             if ahead := in_advance(brought):
                 self._progress.line(ahead, "yellow", whole=True)
 
-    def happening(self, what: Happening) -> None:
+    def happening(self, what: AgentEvent) -> None:
         """Something happened."""
         if what.kind == "refused" and what.call:
             self._refused.append(what.call.name)
@@ -235,7 +235,7 @@ def unbegun(*, as_json: bool) -> Iterator[None]:
 _TYPES = {"call": "tool_call", "result": "tool_result"}
 
 
-def _value(what: Happening) -> dict[str, Any] | None:
+def _value(what: AgentEvent) -> dict[str, Any] | None:
     """Something that happened, as a value; None where it is nothing to anybody."""
     told: dict[str, Any] = {"type": _TYPES.get(what.kind, what.kind)}
     if what.subtask:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.markdown import Markdown
 
-    from holdfast.agent.events import Happening
-    from holdfast.agent.permissions.rules import Leave
+    from holdfast.agent.events import AgentEvent
+    from holdfast.agent.permissions.rules import Approval
     from holdfast.agent.tools.toolbox import Toolbox
     from holdfast.model.log import Entry
     from holdfast.model.message import ToolCall, ToolResult
@@ -54,7 +54,7 @@ class Screen:
         self._not_allowed: set[str] = set()
         self.outputs = Outputs()
 
-    def show(self, what: Happening) -> None:
+    def show(self, what: AgentEvent) -> None:
         """Draw something that happened."""
         if what.subtask:
             self._aside(what)
@@ -63,7 +63,7 @@ class Screen:
         elif act := self._ACTS.get(what.kind):
             act(self, what)
 
-    def may(self, call: ToolCall, toolbox: Toolbox) -> Leave:
+    def may(self, call: ToolCall, toolbox: Toolbox) -> Approval:
         """Ask whether a call may be made, what it would change before it; silence is no."""
         told = self._asked_about(call, toolbox)
         while told == "view":
@@ -74,7 +74,7 @@ class Screen:
 
     def _asked_about(
         self, call: ToolCall, toolbox: Toolbox, *, everything: bool = False
-    ) -> Leave | Literal["view"]:
+    ) -> Approval | Literal["view"]:
         """What somebody answers when shown a call; for good only where all of it was shown."""
         from holdfast.cli.chat.approval import diff
 
@@ -140,7 +140,7 @@ class Screen:
             self.busy("writing…")
             self._flush()
 
-    def _aside(self, what: Happening) -> None:
+    def _aside(self, what: AgentEvent) -> None:
         """Of a subtask one sees what it is doing, and no more."""
         if what.kind == "warning":
             self._warning(what)
@@ -156,7 +156,7 @@ class Screen:
             self._below.writing = rest
             self._draw(whole)
 
-    def _finish(self, what: Happening | None = None) -> None:
+    def _finish(self, what: AgentEvent | None = None) -> None:
         rest, self._below.writing = self._below.writing, ""
         self.rest()
         if rest.strip():
@@ -176,19 +176,19 @@ class Screen:
         line = fitted(words, self.console.width - len(lead) - len(hint))
         self.console.print(Text(f"{lead}{line}", style).append(hint, "dim"))
 
-    def _call(self, what: Happening) -> None:
+    def _call(self, what: AgentEvent) -> None:
         assert what.call
         self._called = what.call
         words = about(what.call)
         self._line(f"→ {words}", "cyan")
         self.busy(f"{words}…")
 
-    def _refused(self, what: Happening) -> None:
+    def _refused(self, what: AgentEvent) -> None:
         assert what.call
         self._line("  not allowed", "yellow")
         self._not_allowed.add(what.call.id)
 
-    def _result(self, what: Happening) -> None:
+    def _result(self, what: AgentEvent) -> None:
         assert what.call
         assert what.result
         if what.call.id in self._not_allowed:  # whoever has said no knows what came of it
@@ -201,10 +201,10 @@ class Screen:
         self._line(told, "red" if kept.error else "green", _expands(kept))
         self.busy("thinking…")
 
-    def _compacting(self, what: Happening) -> None:
+    def _compacting(self, what: AgentEvent) -> None:
         self.busy("compacting…")
 
-    def _compacted(self, what: Happening) -> None:
+    def _compacted(self, what: AgentEvent) -> None:
         assert what.entry
         self.say(compaction(what.entry), "dim")
         self.busy("thinking…")
@@ -214,10 +214,10 @@ class Screen:
         with self._below.paused():
             self.say(words, "yellow")
 
-    def _warning(self, what: Happening) -> None:
+    def _warning(self, what: AgentEvent) -> None:
         self.warn(what.words)
 
-    def _interrupted(self, what: Happening) -> None:
+    def _interrupted(self, what: AgentEvent) -> None:
         self._finish()
         self.interrupted()
 

@@ -16,7 +16,7 @@ from holdfast.cli.ui.format import in_chat, many, number, program, runnable
 from holdfast.cli.ui.terminal import neutral
 from holdfast.cli.usage.cost import money_of, spent_in_words, worked
 from holdfast.core.search.nearest import nearest
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,7 +181,7 @@ def _hidden(path: str) -> bool:
 
 
 def _named(talk: Conversation, rest: str) -> list[str]:
-    """All files that some words name; Misuse where that is too many."""
+    """All files that some words name; InvalidRequest where that is too many."""
     root = talk.agent.toolbox.root
     found: list[str] = []
     for word in words_of(rest):
@@ -191,7 +191,9 @@ def _named(talk: Conversation, rest: str) -> list[str]:
         found += these
     found = list(dict.fromkeys(found))
     if len(found) > MOST:
-        raise Misuse(f"{number(len(found))} files are like that; name at most {MOST} at once")
+        raise InvalidRequest(
+            f"{number(len(found))} files are like that; name at most {MOST} at once"
+        )
     return found
 
 

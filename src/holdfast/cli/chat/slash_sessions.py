@@ -10,7 +10,7 @@ from holdfast.cli.ui.terminal import fitted
 
 if TYPE_CHECKING:
     from holdfast.cli.chat.conversation import Conversation
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
     from holdfast.model.search import Hit
 
 LISTED: Final = 8
@@ -97,7 +97,7 @@ def _find(talk: Conversation, words: str) -> None:
 
     talk.screen.busy("searching…")
     try:
-        while talk.hf.catch_up():
+        while talk.hf.index():
             pass
         hits = talk.hf.search(words, limit=FOUND)
         meant = "" if hits else talk.hf.respelled(words)
@@ -151,21 +151,23 @@ def export(talk: Conversation, rest: str) -> None:
         talk.screen.say(runnable(line.replace("--raw", "`holdfast export --raw`")), "dim")
 
 
-def _wanted(session: BlockingSession, rest: str, forms: tuple[str, ...]) -> tuple[str, str]:
+def _wanted(session: Session, rest: str, forms: tuple[str, ...]) -> tuple[str, str]:
     """The form and the file that were asked for; HTML where neither was said."""
     from holdfast.cli.chat.slash import words_of
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     words = words_of(rest)
     form = next((word for word in words if word in forms), "")
     files = [word for word in words if word != form]
     if len(files) > 1:
-        raise Misuse("/export takes a form and a file, such as talk.html; name one of each")
+        raise InvalidRequest("/export takes a form and a file, such as talk.html; name one of each")
     file = files[0] if files else f"holdfast-{session.id}{_ending(form or 'html')}"
     by_name = ENDINGS.get(os.path.splitext(file)[1].lower(), "")
     if not (form or by_name):
         named = ", ".join(forms)
-        raise Misuse(f"{file} does not say which form: end it .html or .md, or name one of {named}")
+        raise InvalidRequest(
+            f"{file} does not say which form: end it .html or .md, or name one of {named}"
+        )
     return form or by_name, file
 
 

@@ -14,7 +14,7 @@ from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
     from holdfast.cli.context.plan_view import Shown
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.model.log import Entry
     from holdfast.model.plan import Plan
 
@@ -74,40 +74,38 @@ def compact(
     return 0
 
 
-def refuse_no_model(hf: Holdfast, session: BlockingSession, model: str) -> None:
+def refuse_no_model(hf: Holdfast, session: Session, model: str) -> None:
     """Say so where nobody knows how large the window is: nothing is compacted on a guess."""
     from holdfast.engine.inspect.explain import UNKNOWN
     from holdfast.engine.inspect.lookup import is_known, meant
-    from holdfast.errors import Misuse, Unknown
+    from holdfast.errors import InvalidRequest, NotFound
 
     chosen = model or session.explain_now().model
     if chosen == UNKNOWN:
-        raise Misuse(
+        raise InvalidRequest(
             "nobody has said which model this session is for; name one with -m MODEL, "
             "`holdfast models --all` lists them"
         )
     profile = hf.catalogue.profile(chosen)
     if model and not is_known(profile):
         near = meant(hf.catalogue, profile)
-        raise Unknown("model", model, near, "`holdfast models --all` lists those that are known.")
+        raise NotFound("model", model, near, "`holdfast models --all` lists those that are known.")
 
 
 def refuse_unwritten(plan: Plan) -> None:
     """Say so where a model was to write the summary and none did."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if plan.clears or plan.model:
         return
     why = plan.objections[-1].why if plan.objections else "none was asked"
-    raise Misuse(
+    raise InvalidRequest(
         f"no model wrote a summary that could be accepted ({why.replace('; ', ': ')}), so nothing "
         "was changed; try again, or leave out --ask to have it made without a model"
     )
 
 
-def seen(
-    hf: Holdfast, session: BlockingSession, plan: Plan, *, model: str = "", focus: str = ""
-) -> Shown:
+def seen(hf: Holdfast, session: Session, plan: Plan, *, model: str = "", focus: str = "") -> Shown:
     """The plan with the numbers that are told about it."""
     from holdfast.cli.context.plan_view import Shown
     from holdfast.engine.bridge import drive
@@ -128,16 +126,16 @@ def seen(
     )
 
 
-def _edited(session: BlockingSession, plan: Plan) -> bool:
+def _edited(session: Session, plan: Plan) -> bool:
     """Whether there is a summary to go on with, once somebody edited it."""
     from holdfast.cli.ui.editor import edited
     from holdfast.cli.ui.terminal import say
     from holdfast.engine.bridge import drive
     from holdfast.engine.compaction.plans import reviewed
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if plan.clears:
-        raise Misuse(
+        raise InvalidRequest(
             f"there is no summary to edit: the {plan.step} of this policy only clears what tools "
             "answered; leave out --edit"
         )

@@ -14,7 +14,7 @@ from holdfast.cli.options import Asked, common, find, session_argument
 
 if TYPE_CHECKING:
     from holdfast.core.window.explain import Absence, Difference, Line
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
     from holdfast.engine.inspect.explain import Explained
     from holdfast.model.log import Entry
 
@@ -103,7 +103,7 @@ def explain(asked: Asked, session: str, entry: str, against: str) -> None:
         say(f"Entry {gone.seq} is not in the window: {gone.why}.")
 
 
-def compactions(session: BlockingSession, told: Explained) -> dict[int, Entry]:
+def compactions(session: Session, told: Explained) -> dict[int, Entry]:
     """The Summary and Clear markers that keep something out of the window, by their place."""
     from holdfast.model.log import Clear, Summary
 

@@ -10,7 +10,7 @@ import click
 from holdfast.cli.options import Asked, common, find, find_with_entry, session_and, session_argument
 
 if TYPE_CHECKING:
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.model.log import Pinned
 
 
@@ -28,18 +28,20 @@ def pin(asked: Asked, session: str, entry: str, fact: str, file: str, listed: bo
     A number alone is an entry of the last session.
     """
     from holdfast.cli.ui.terminal import emit
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     with asked.open() as hf:
         found, entry = find_with_entry(hf, session, entry)
         opened = hf.session(found.id)
         if listed:
             if entry or fact or file:
-                raise Misuse("--list goes alone; leave out what is to be pinned, or --list")
+                raise InvalidRequest("--list goes alone; leave out what is to be pinned, or --list")
             _list(asked, hf, opened)
             return
         if not (entry or fact or file):
-            raise Misuse("nothing is named to be pinned; give ENTRY, --fact or --path, or --list")
+            raise InvalidRequest(
+                "nothing is named to be pinned; give ENTRY, --fact or --path, or --list"
+            )
         made = opened.pin(entry, fact=fact, path=_beneath(opened.info.directory, file))
         (one,) = [one for one in opened.view().folded.pins if one.id == made.id]
     if asked.json:
@@ -76,7 +78,7 @@ def _beneath(directory: str, file: str) -> str:
     return file if inside.startswith(os.pardir) else inside
 
 
-def as_value(session: BlockingSession, one: Pinned) -> dict[str, Any]:
+def as_value(session: Session, one: Pinned) -> dict[str, Any]:
     """A pin as JSON: every key, always."""
     return {
         "session": session.id,
@@ -103,7 +105,7 @@ def _tell(sentence: str, *, unpin: Pinned | None = None, of: str = "") -> None:
         hint(f"holdfast unpin {of} {unpin.seq or unpin.id}  lets it go")
 
 
-def _list(asked: Asked, hf: Holdfast, session: BlockingSession) -> None:
+def _list(asked: Asked, hf: Holdfast, session: Session) -> None:
     from holdfast.cli.ui.terminal import emit, say
 
     pins = session.view().folded.pins
@@ -116,7 +118,7 @@ def _list(asked: Asked, hf: Holdfast, session: BlockingSession) -> None:
         say("Nothing is pinned; `holdfast pin SESSION ENTRY` pins an entry.")
 
 
-def _draw(session: BlockingSession, pins: tuple[Pinned, ...]) -> None:
+def _draw(session: Session, pins: tuple[Pinned, ...]) -> None:
     from rich.table import Table
 
     from holdfast.cli.ui.terminal import console, fitted, print_table
@@ -133,7 +135,7 @@ def _draw(session: BlockingSession, pins: tuple[Pinned, ...]) -> None:
     print_table(made)
 
 
-def _said(session: BlockingSession, seq: int) -> str:
+def _said(session: Session, seq: int) -> str:
     """An entry by its first words."""
     from holdfast.core.search.searchable_text import searchable_body
 

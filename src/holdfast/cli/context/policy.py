@@ -111,14 +111,14 @@ def _draw(found: Policy, rows: list[tuple[str, str]]) -> None:
 def choose(asked: Asked, session: str, name: str) -> None:
     """Manage a session by another policy from here on."""
     from holdfast.cli.ui.terminal import emit, one_line, say
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     chosen = os.path.abspath(name) if name.endswith(".toml") else name
     with asked.open() as hf:
         opened = hf.session(find(hf, session).id)
         before = opened.info.policy
         if before == chosen:
-            raise Misuse(
+            raise InvalidRequest(
                 f"{opened.id} has the policy {chosen} already; `holdfast policy list` names others"
             )
         marker = opened.set_policy(chosen)

@@ -9,7 +9,7 @@ import click
 from holdfast.cli.options import Asked, common, find_with_entry, session_argument
 
 if TYPE_CHECKING:
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.engine.inspect.explain import Explained
     from holdfast.model.log import Entry
     from holdfast.model.span import Spans
@@ -60,7 +60,7 @@ Moment = tuple["View", "Explained"]
 
 
 def as_value(
-    session: BlockingSession, done: Entry, target: Entry, before: Moment, after: Moment
+    session: Session, done: Entry, target: Entry, before: Moment, after: Moment
 ) -> dict[str, Any]:
     """What was undone or done again, and what that changed, as JSON: every key, always."""
     from holdfast.cli.ui.json_values import plain
@@ -89,14 +89,14 @@ def as_value(
     }
 
 
-def _messages(session: BlockingSession, spans: Spans) -> int:
+def _messages(session: Session, spans: Spans) -> int:
     from holdfast.engine.bridge import drive
     from holdfast.engine.compaction.forecast import messages
 
     return drive(messages(session.store.log, session.id, spans))
 
 
-def _tell(hf: Holdfast, session: BlockingSession, told: dict[str, Any], *, back: bool) -> None:
+def _tell(hf: Holdfast, session: Session, told: dict[str, Any], *, back: bool) -> None:
     from holdfast.cli.context.fullness import change
     from holdfast.cli.sessions.list import shortened
     from holdfast.cli.ui.format import number

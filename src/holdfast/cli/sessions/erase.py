@@ -10,7 +10,7 @@ from holdfast.cli.options import LAST, Asked, common, completed, find
 
 if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
-    from holdfast.model.log import Session
+    from holdfast.model.log import SessionInfo
     from holdfast.model.store import Erased, Erasing, OfBackups
 
 
@@ -29,11 +29,11 @@ def erase(asked: Asked, session: str, yes: bool, backups: OfBackups) -> int:
     from holdfast.agent.tools.subtask import subtasks
     from holdfast.cli.store.doctor import busy
     from holdfast.cli.ui.terminal import agreed, emit
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
     from holdfast.model.store import Erasing
 
     if yes and not session:  # the one thing that cannot be undone is done to what was named
-        raise Misuse("--yes erases without asking; name the session, or say `last`")
+        raise InvalidRequest("--yes erases without asking; name the session, or say `last`")
     with asked.open() as hf:
         found = find(hf, session or LAST)
         if not asked.json:
@@ -58,7 +58,7 @@ def erase(asked: Asked, session: str, yes: bool, backups: OfBackups) -> int:
     return 0
 
 
-def announce(hf: Holdfast, session: Session) -> None:
+def announce(hf: Holdfast, session: SessionInfo) -> None:
     """What will go, and what stays."""
     from holdfast.agent.tools.subtask import subtasks
     from holdfast.cli.ui.format import many, size

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from holdfast.engine.client import Holdfast
-    from holdfast.model.log import Session
+    from holdfast.model.log import SessionInfo
     from holdfast.model.reply import Spent
     from holdfast.model.search import Hit
 
@@ -118,9 +118,9 @@ def _again(**options: str | None) -> str:
 
 
 def _listed(
-    hf: Holdfast, project: str | None, after: Session | None, many: int, *, since: str,
+    hf: Holdfast, project: str | None, after: SessionInfo | None, many: int, *, since: str,
     archived: bool, agent: str,
-) -> Iterator[Session]:  # fmt: skip
+) -> Iterator[SessionInfo]:  # fmt: skip
     """All of them, behind one; read as many at a time as are wanted, or a thousand."""
     from holdfast.cli.days import times
 
@@ -135,26 +135,30 @@ def _listed(
 
 
 def _in_order(
-    listed: Callable[[Session | None, int], Iterator[Session]], behind: Session | None, many: int,
+    listed: Callable[[SessionInfo | None, int], Iterator[SessionInfo]],
+    behind: SessionInfo | None,
+    many: int,
     sort: str, costs: Mapping[str, Spent],
-) -> Iterator[Session]:  # fmt: skip
+) -> Iterator[SessionInfo]:  # fmt: skip
     """What is listed behind one; by time no more of it is read than is wanted."""
     if sort == "time":
         return listed(behind, many + 1)
     return _behind(ordered(listed(None, STEP), sort, costs), behind)
 
 
-def ordered(found: Iterable[Session], sort: str, costs: Mapping[str, Spent]) -> Iterator[Session]:
+def ordered(
+    found: Iterable[SessionInfo], sort: str, costs: Mapping[str, Spent]
+) -> Iterator[SessionInfo]:
     """The dearest first, or those with the most entries; of equal ones the newest."""
 
-    def weight(one: Session) -> tuple[int, int]:
+    def weight(one: SessionInfo) -> tuple[int, int]:
         spent = costs.get(one.id)
         return (spent.cost if spent else 0) if sort == "cost" else one.head, one.updated
 
     return iter(sorted(found, key=weight, reverse=True))
 
 
-def _behind(found: Iterator[Session], behind: Session | None) -> Iterator[Session]:
+def _behind(found: Iterator[SessionInfo], behind: SessionInfo | None) -> Iterator[SessionInfo]:
     """What comes after one."""
     if behind:
         for one in found:
@@ -163,13 +167,13 @@ def _behind(found: Iterator[Session], behind: Session | None) -> Iterator[Sessio
     return found
 
 
-def opening(hf: Holdfast, session: Session) -> str:
+def opening(hf: Holdfast, session: SessionInfo) -> str:
     """How one without a title began."""
     return "" if session.title else hf.opening(session)
 
 
 def write(
-    hf: Holdfast, page: tuple[Session, ...], costs: Mapping[str, Spent], *, as_json: bool
+    hf: Holdfast, page: tuple[SessionInfo, ...], costs: Mapping[str, Spent], *, as_json: bool
 ) -> None:
     """A line for each, for a program to read."""
     from holdfast.cli.ui.format import moment
@@ -189,14 +193,14 @@ def write(
         write_line("\t".join((*map(one_line, facts), moment(one.updated), cost_of(spent))))
 
 
-def short_project(session: Session | Hit) -> str:
+def short_project(session: SessionInfo | Hit) -> str:
     """A project by the last part of its path."""
     name = os.path.basename(session.project.rstrip("/"))
     windows = re.match(r"[A-Za-z]:\\|\\\\", name)
     return PureWindowsPath(name).name or name if windows else name
 
 
-def as_value(session: Session) -> dict[str, Any]:
+def as_value(session: SessionInfo) -> dict[str, Any]:
     """A session as JSON: every key, always."""
     names = (
         "id", "title", "project", "directory", "model", "policy", "agent", "parent", "fork",
@@ -215,7 +219,7 @@ def cost_of(spent: Spent | None) -> str:
 
 
 def draw(
-    hf: Holdfast, page: tuple[Session, ...], openings: dict[str, str],
+    hf: Holdfast, page: tuple[SessionInfo, ...], openings: dict[str, str],
     costs: Mapping[str, Spent], *, dear: bool,
 ) -> None:  # fmt: skip
     """A table that fits; what each cost is in it where there is room, or where that is asked."""
@@ -226,7 +230,7 @@ def draw(
 
 
 def table(
-    page: tuple[Session, ...], short: dict[str, str], openings: dict[str, str],
+    page: tuple[SessionInfo, ...], short: dict[str, str], openings: dict[str, str],
     costs: Mapping[str, Spent], columns: int, *, dear: bool,
 ) -> Table:  # fmt: skip
     """Sessions as rows; the title takes what room is left."""
@@ -262,7 +266,7 @@ def table(
     return made
 
 
-def _columns(page: tuple[Session, ...], columns: int) -> tuple[str, ...]:
+def _columns(page: tuple[SessionInfo, ...], columns: int) -> tuple[str, ...]:
     """What else is told of each: the program where any was imported, and the model, or as much of
     that as there is room for."""
     told = ("program", "model") if any(one.agent for one in page) else ("model",)

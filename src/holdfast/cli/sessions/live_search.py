@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.sessions.search import HEADING
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,9 +39,11 @@ STYLE = {"heading": "ansibrightblack", "found": "bold ansiyellow", "chosen": "re
 def check() -> None:
     """Refuse where nobody could type."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Misuse("--live needs a terminal to type in; leave it out to print what is found")
+        raise InvalidRequest(
+            "--live needs a terminal to type in; leave it out to print what is found"
+        )
     if find_spec("prompt_toolkit") is None:
-        raise Misuse("--live needs prompt_toolkit; run  pip install 'holdfast[chat]'")
+        raise InvalidRequest("--live needs prompt_toolkit; run  pip install 'holdfast[chat]'")
 
 
 def chosen(hf: Holdfast, words: str, where: Where, *, meaning: bool) -> Iterator[Hit]:

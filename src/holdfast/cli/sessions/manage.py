@@ -10,7 +10,7 @@ from holdfast.cli.options import LAST, Asked, common, find, session_and, session
 
 if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
-    from holdfast.model.log import Session
+    from holdfast.model.log import SessionInfo
 
 
 @click.command()
@@ -31,10 +31,12 @@ def fork(asked: Asked, session: str, at: str) -> None:
 @common
 def rename(asked: Asked, session: str, title: str) -> None:
     """Give a session another title."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if not title.strip():
-        raise Misuse("a session cannot be called nothing; give it a title of a letter or more")
+        raise InvalidRequest(
+            "a session cannot be called nothing; give it a title of a letter or more"
+        )
     with asked.open() as hf:
         if session == LAST:
             refuse_no_title(hf, title)
@@ -44,13 +46,15 @@ def rename(asked: Asked, session: str, title: str) -> None:
 
 def refuse_no_title(hf: Holdfast, title: str) -> None:
     """Say so where a word alone, that would be a title, names a session."""
-    from holdfast.errors import Misuse, Unknown
+    from holdfast.errors import InvalidRequest, NotFound
 
     try:
         named = find(hf, title)
-    except Unknown:
+    except NotFound:
         return
-    raise Misuse(f"{named.id} is a session; say `holdfast rename {title} TITLE` to rename it")
+    raise InvalidRequest(
+        f"{named.id} is a session; say `holdfast rename {title} TITLE` to rename it"
+    )
 
 
 @click.command()
@@ -67,29 +71,29 @@ def archive(asked: Asked, session: str, undo: bool) -> None:
     tell(asked, made, f"{made.id} is {where}.")
 
 
-def last_archived(hf: Holdfast) -> Session:
+def last_archived(hf: Holdfast) -> SessionInfo:
     """The session that was put away last."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     away = [one for one in hf.every_session() if one.archived]
     if not away:
-        raise Misuse("no session is archived; `holdfast sessions` lists those there are")
+        raise InvalidRequest("no session is archived; `holdfast sessions` lists those there are")
     return max(away, key=lambda one: (one.archived, one.id))
 
 
-def refuse_no_change(session: Session, *, undo: bool) -> None:
+def refuse_no_change(session: SessionInfo, *, undo: bool) -> None:
     """Say so where a session is already where it is to go."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if undo and not session.archived:
-        raise Misuse(
+        raise InvalidRequest(
             f"{session.id} is not archived; `holdfast sessions --archived` lists those that are"
         )
     if session.archived and not undo:
-        raise Misuse(f"{session.id} is archived already; --undo brings it back")
+        raise InvalidRequest(f"{session.id} is archived already; --undo brings it back")
 
 
-def tell(asked: Asked, session: Session, sentence: str) -> None:
+def tell(asked: Asked, session: SessionInfo, sentence: str) -> None:
     """What became of a session: as a value, or as a sentence."""
     from holdfast.cli.sessions.list import as_value
     from holdfast.cli.ui.terminal import emit, one_line, say

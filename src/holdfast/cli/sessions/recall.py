@@ -31,16 +31,16 @@ def recall(
     HANDLE is prt_… as it stands in the window, an entry's number, or two as in 12-20.
     """
     from holdfast.cli.ui.terminal import emit
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if whole and tokens is not None:
-        raise Misuse("--all and --tokens contradict each other; leave out one of them")
+        raise InvalidRequest("--all and --tokens contradict each other; leave out one of them")
     named = f"#{handle.strip()}" if _NUMBERS.fullmatch(handle.strip()) else handle
     with asked.open() as hf:
         opened = hf.session(find(hf, session).id)
         found = opened.recall(named, offset=offset, tokens=EVERYTHING if whole else tokens or 0)
     if offset and offset >= found.total:
-        raise Misuse(f"{named} has {found.total:,} characters; give a smaller --offset")
+        raise InvalidRequest(f"{named} has {found.total:,} characters; give a smaller --offset")
     if asked.json:
         told = {name: getattr(found, name) for name in found.__struct_fields__}
         emit({"session": opened.id, **told, "offset": offset})

@@ -83,14 +83,14 @@ def search(
 ) -> None:  # fmt: skip
     """Find what was said: every word of QUERY, in any session."""
     from holdfast.cli.ui.terminal import emit, say
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     words = " ".join(query)
     if live:
         _live(asked, words, given)
         return
     if not query:
-        raise Misuse("search for what? give a word, or say --live and type it")
+        raise InvalidRequest("search for what? give a word, or say --live and type it")
     with asked.open() as hf:
         where = narrowed(hf, given)
         catch_up(hf, meaning=given["meaning"])
@@ -188,7 +188,7 @@ def catch_up(hf: Holdfast, *, meaning: bool = False) -> None:
 
     from holdfast.cli.ui.terminal import console
 
-    done = hf.catch_up(STEP, meaning=meaning)
+    done = hf.index(STEP, meaning=meaning)
     if done < STEP:
         return
     screen = console(error=True)
@@ -196,7 +196,7 @@ def catch_up(hf: Holdfast, *, meaning: bool = False) -> None:
     with Progress(SpinnerColumn(), words, console=screen, transient=True,
                   disable=not screen.is_terminal) as bar:  # fmt: skip
         task = bar.add_task("", total=None, completed=done)
-        while step := hf.catch_up(STEP, meaning=meaning):
+        while step := hf.index(STEP, meaning=meaning):
             bar.advance(task, step)
 
 

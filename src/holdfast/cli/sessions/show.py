@@ -14,9 +14,9 @@ from holdfast.cli.options import COUNTABLE, Asked, common, find, session_argumen
 if TYPE_CHECKING:
     from holdfast.cli.ui.entry_text import Piece
     from holdfast.core.log.tool_calls import ToolState
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
     from holdfast.engine.inspect.explain import Explained
-    from holdfast.model.log import Entry, Session
+    from holdfast.model.log import Entry, SessionInfo
     from holdfast.model.view import View
 
 Steps = Iterable[tuple["Entry", dict[str, "ToolState"]]]
@@ -70,21 +70,21 @@ def show(
         drawn(opened.info, look, steps, whole=whole, full=full or not screen)
 
 
-def _view(session: BlockingSession, at: str) -> View:
+def _view(session: Session, at: str) -> View:
     """What is visible at an entry; one that is not there is told with those that are."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     head = session.info.head
     if at.isascii() and at.isdigit() and not 1 <= int(at) <= head:
         there = f"it has 1 to {head:,}" if head else "it has none yet"
-        raise Misuse(
+        raise InvalidRequest(
             f"there is no entry {at} in {session.id}: {there}; "
             f"`holdfast show {session.id} --all` lists them"
         )
     return session.view(at)
 
 
-def _how_many(session: BlockingSession, view: View, *, whole: bool) -> int:
+def _how_many(session: Session, view: View, *, whole: bool) -> int:
     """How many entries a screen shows where nobody said; 0: all."""
     from holdfast.engine.bridge import drive
     from holdfast.engine.loading import size
@@ -93,9 +93,7 @@ def _how_many(session: BlockingSession, view: View, *, whole: bool) -> int:
     return SCREENFUL if many > MOST else 0
 
 
-def _chosen(
-    session: BlockingSession, view: View, many: int, *, whole: bool
-) -> tuple[Iterator[Entry], int]:
+def _chosen(session: Session, view: View, many: int, *, whole: bool) -> tuple[Iterator[Entry], int]:
     """The entries to show, and how many were left out before them."""
     from holdfast.engine.bridge import drive, drive_all
     from holdfast.engine.loading import seen, tail, tail_pages
@@ -108,7 +106,7 @@ def _chosen(
     return chain.from_iterable(drive_all(tail_pages(log, view, end))), end.earlier
 
 
-def _log(session: BlockingSession, view: View) -> Iterator[Entry]:
+def _log(session: Session, view: View) -> Iterator[Entry]:
     for entry in session.entries():
         if entry.seq > view.last:
             return
@@ -214,7 +212,7 @@ class Look:
         }
 
 
-def drawn(session: Session, look: Look, steps: Steps, *, whole: bool, full: bool) -> None:
+def drawn(session: SessionInfo, look: Look, steps: Steps, *, whole: bool, full: bool) -> None:
     """Entries one after the other, between what the session is and what was shown of it."""
     from holdfast.cli.ui.entry_view import Drawing
 
@@ -226,14 +224,14 @@ def drawn(session: Session, look: Look, steps: Steps, *, whole: bool, full: bool
     drawing.draw(ending(session, look, whole=whole, cut=drawing.cut))
 
 
-def imported_from(session: BlockingSession) -> tuple[str, ...]:
+def imported_from(session: Session) -> tuple[str, ...]:
     """The files that a session was imported from."""
     from holdfast.engine.bridge import drive
 
     return drive(session.store.imports.sources(session.id)) if session.info.agent else ()
 
 
-def heading(session: Session, look: Look) -> Iterator[Piece]:
+def heading(session: SessionInfo, look: Look) -> Iterator[Piece]:
     """What a session is, in two lines, and which file it came from."""
     from holdfast.cli.ui.entry_text import Piece
     from holdfast.cli.ui.format import ago, many, path
@@ -265,7 +263,7 @@ def heading(session: Session, look: Look) -> Iterator[Piece]:
         yield Piece(f"… {many(look.earlier, 'earlier entry')}; {more}", "dim", 0)
 
 
-def _whence(session: Session) -> str:
+def _whence(session: SessionInfo) -> str:
     """Where a session came from, where it came from another."""
     if not session.parent:
         return ""
@@ -318,7 +316,7 @@ def _marked(entry: Entry, look: Look, *, whole: bool) -> Iterator[Piece]:
             yield Piece(text, indent=4, body=True)
 
 
-def ending(session: Session, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:
+def ending(session: SessionInfo, look: Look, *, whole: bool, cut: bool) -> Iterator[Piece]:
     """What was shown, in numbers, and what was not."""
     from holdfast.cli.context.fullness import of_window, remarks
     from holdfast.cli.ui.entry_text import Piece
@@ -362,7 +360,7 @@ REMEMBERED = 1_000
 class Callers:
     """The calls of one session, as far as they were met or looked for."""
 
-    def __init__(self, session: BlockingSession) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
         self._met: dict[str, ToolState] = {}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.cli.sessions.show import Look, Steps
     from holdfast.cli.ui.entry_text import Piece
     from holdfast.cli.ui.entry_view import Drawing
-    from holdfast.engine.client import BlockingSession
+    from holdfast.engine.client import Session
     from holdfast.model.view import View
 
 BELOW = 2
@@ -28,7 +28,7 @@ LEAST = 4
 
 
 def show_around(
-    asked: Asked, session: BlockingSession, at: View, many: int | None, *, full: bool,
+    asked: Asked, session: Session, at: View, many: int | None, *, full: bool,
     sight: tuple[str, ...] = (),
 ) -> None:  # fmt: skip
     """Some of the log about an entry, whether or not it is in the window now; of that entry what is
@@ -37,11 +37,11 @@ def show_around(
     from holdfast.cli.ui.terminal import emit
     from holdfast.engine.bridge import drive_all
     from holdfast.engine.loading import pages
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
     from holdfast.model.span import Span
 
     if many is None:
-        raise Misuse("around which entry? name it with --at")
+        raise InvalidRequest("around which entry? name it with --at")
     look, head = Look(session.view(), imported_from(session)), session.info.head
     look.place = at.last
     near = Span(max(at.last - many, 1), min(at.last + many, head))
@@ -57,9 +57,7 @@ def show_around(
         _fitted(session, look, steps, sight, f"--at {at.last} --around {many}{asked.again}")
 
 
-def _fitted(
-    session: BlockingSession, look: Look, steps: Steps, sight: tuple[str, ...], place: str
-) -> None:
+def _fitted(session: Session, look: Look, steps: Steps, sight: tuple[str, ...], place: str) -> None:
     """Draw it row by row, and print those that fit."""
     from holdfast.cli.sessions.show import ending, heading, told
     from holdfast.cli.ui.entry_view import Drawing

@@ -18,7 +18,7 @@ from holdfast.model.log import Summary
 from holdfast.model.message import Message, Reasoning, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from holdfast.engine.client import BlockingSession, Holdfast
+    from holdfast.engine.client import Holdfast, Session
     from holdfast.model.log import Entry
 
 TITLE = "Login answers 500"
@@ -68,7 +68,7 @@ def _play() -> None:
         Stage().ending(None)
 
 
-def converse(hf: Holdfast) -> BlockingSession:
+def converse(hf: Holdfast) -> Session:
     """A small piece of work: what was asked, thought, called, answered and asked next."""
     import holdfast
     from holdfast import Reasoning, ToolCall
@@ -92,7 +92,7 @@ def converse(hf: Holdfast) -> BlockingSession:
     return session
 
 
-def compact(session: BlockingSession) -> Entry:
+def compact(session: Session) -> Entry:
     """Let a summary stand for everything before the last question."""
     from holdfast.model.log import Summary
     from holdfast.model.span import Span
@@ -100,14 +100,14 @@ def compact(session: BlockingSession) -> Entry:
     return session.append(Summary(covers=(Span(1, 4),), text=SUMMARY, trigger="manual"))
 
 
-def undo(session: BlockingSession, marker: Entry) -> Entry:
+def undo(session: Session, marker: Entry) -> Entry:
     """Take it back: one more entry."""
     from holdfast.model.log import Undo
 
     return session.append(Undo(marker=marker.seq))
 
 
-def play(hf: Holdfast) -> BlockingSession:
+def play(hf: Holdfast) -> Session:
     """All of it, without a word."""
     session = converse(hf)
     undo(session, compact(session))
@@ -123,7 +123,7 @@ def _log_file() -> str:
     return "\n".join(lines)
 
 
-def _emit_log(session: BlockingSession) -> None:
+def _emit_log(session: Session) -> None:
     from holdfast.cli.sessions.show import Look, stepwise
     from holdfast.cli.ui.terminal import emit
 
@@ -172,11 +172,11 @@ class Stage:
         self._screen.print()
         self._screen.print(Text.assemble((f" {count}  ", "bold cyan"), (words, "bold")))
 
-    def window(self, session: BlockingSession, beside: int = 0, *, rows: bool = True) -> int:
+    def window(self, session: Session, beside: int = 0, *, rows: bool = True) -> int:
         """What is visible now, and how much of the window it takes beside an earlier one."""
         look = Look(session.view())
         total = 0
-        for entry in session.seen():
+        for entry in session.visible():
             tokens = look.tokens_of(entry)
             total += tokens
             if rows:
@@ -184,7 +184,7 @@ class Stage:
         self._bar(total, max(beside, total))
         return total
 
-    def log(self, session: BlockingSession) -> None:
+    def log(self, session: Session) -> None:
         """Every entry in a line: what it is, and whether it is in the window."""
         look = Look(session.view())
         for entry in session.entries():

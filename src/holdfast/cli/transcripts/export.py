@@ -44,13 +44,13 @@ def export(
     """
     from holdfast.engine.bridge import drive, drive_all
     from holdfast.engine.exporting.export import Exporting
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if schema:
         _show_schema()
         return
     if asked.json and not output:
-        raise Misuse("--json tells of the file that was written; say -o FILE")
+        raise InvalidRequest("--json tells of the file that was written; say -o FILE")
     with asked.open() as hf:
         opened = drive(hf.engine.session(find(hf, session).id))
         exporting = Exporting(opened, format, model=model, raw=raw, boundaries=boundaries)

@@ -50,13 +50,13 @@ def handoff(
     Its live window, ledger and summary are laid where that program looks for sessions, and the
     command that goes on is printed. The session itself stays as it is.
     """
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if directory and not os.path.isdir(directory):
-        raise Misuse(GONE.format(directory))
+        raise InvalidRequest(GONE.format(directory))
     with asked.open() as hf:
         found = find(hf, session)
-        handed = hf.hand_over(found.id, target, directory=directory, model=model, raw=raw)
+        handed = hf.handoff(found.id, target, directory=directory, model=model, raw=raw)
     if target == "markdown":
         from holdfast.cli.transcripts.export import tell, written
 

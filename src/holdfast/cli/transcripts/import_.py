@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
     from holdfast.engine.importing.discovery import Source
     from holdfast.engine.importing.source import Reading
-    from holdfast.model.import_report import Imported
+    from holdfast.model.import_report import ImportReport
 
 
 @click.command("import")
@@ -51,7 +51,7 @@ def import_command(
     """
     from holdfast.cli.transcripts.report import nothing_found
     from holdfast.cli.transcripts.watch import follow
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if missing(asked.url) and not watch:
         _refuse_nothing(paths, agents)
@@ -62,7 +62,7 @@ def import_command(
         if watch:
             return follow(hf, asked, paths, agents, reports)
         if not sources:
-            raise Misuse(nothing_found(hf, paths, agents))
+            raise InvalidRequest(nothing_found(hf, paths, agents))
     return int(any(one.named for one in sources))
 
 
@@ -70,11 +70,11 @@ def _refuse_nothing(paths: tuple[str, ...], agents: tuple[str, ...]) -> None:
     """Look before a store is made for what is not there."""
     from holdfast.cli.transcripts.report import nothing_found
     from holdfast.engine import client
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     with client.open("memory:") as hf:
         if not any(_found(hf, paths, agents)):
-            raise Misuse(nothing_found(hf, paths, agents))
+            raise InvalidRequest(nothing_found(hf, paths, agents))
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def _found(
 
 
 def _told(
-    asked: Asked, reports: list[Imported], others: list[Source], paths: tuple[str, ...],
+    asked: Asked, reports: list[ImportReport], others: list[Source], paths: tuple[str, ...],
     *, again: bool,
 ) -> None:  # fmt: skip
     """What was brought, and what was no transcript."""
@@ -131,12 +131,12 @@ def _told(
 
 def _brought(
     hf: Holdfast, sources: list[Source], asked: Asked, *, fresh: bool, again: bool
-) -> list[Imported]:
+) -> list[ImportReport]:
     """Import them, with a bar for whoever sits before a terminal."""
     from holdfast.cli.transcripts.problems import as_value
     from holdfast.cli.ui.terminal import emit
 
-    reports: list[Imported] = []
+    reports: list[ImportReport] = []
     with _bar(sum(source.size for source in sources)) as (reading, advance):
         for report in hf.import_sources(sources, fresh=fresh, again=again, reading=reading):
             advance(report)
@@ -147,7 +147,7 @@ def _brought(
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[tuple[Reading, Callable[[Imported], None]]]:
+def _bar(total: int) -> Iterator[tuple[Reading, Callable[[ImportReport], None]]]:
     """A bar that moves while a file is read, and by what is left of it when it is done."""
     from rich.progress import (
         BarColumn,
@@ -172,7 +172,7 @@ def _bar(total: int) -> Iterator[tuple[Reading, Callable[[Imported], None]]]:
         def reading(source: Source, read: int) -> None:
             show(source.path, done + min(read, source.size))
 
-        def advance(report: Imported) -> None:
+        def advance(report: ImportReport) -> None:
             nonlocal done
             done += report.size
             show(report.path, done)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from holdfast.model.import_report import Imported
+    from holdfast.model.import_report import ImportReport
 
 LINES = 5
 """How many line numbers are told of one file, and how many files of one problem."""
@@ -37,7 +37,7 @@ class Met(Struct):
         return f"{self.words} ({self.times:,} times)" if self.times > 1 else self.words
 
 
-def as_value(report: Imported) -> dict[str, Any]:
+def as_value(report: ImportReport) -> dict[str, Any]:
     """A report as JSON: every key, always."""
     told = {name: getattr(report, name) for name in report.__struct_fields__}
     problems = [
@@ -47,12 +47,12 @@ def as_value(report: Imported) -> dict[str, Any]:
     return told | {"problems": problems}
 
 
-def troubles(report: Imported) -> int:
+def troubles(report: ImportReport) -> int:
     """How many problems a file has: what is only worth knowing is none."""
     return report.troubles - sum(one.severity == "notice" for one in report.problems)
 
 
-def gathered(reports: Sequence[Imported], *, notices: bool) -> list[Met]:
+def gathered(reports: Sequence[ImportReport], *, notices: bool) -> list[Met]:
     """The problems of these files, or what is only worth knowing of them; those that are the same
     but for a number are told as one."""
     found: dict[str, Met] = {}
@@ -68,7 +68,7 @@ def gathered(reports: Sequence[Imported], *, notices: bool) -> list[Met]:
     return list(found.values())
 
 
-def tell(reports: Sequence[Imported], named: Callable[[str], str], width: int) -> bool:
+def tell(reports: Sequence[ImportReport], named: Callable[[str], str], width: int) -> bool:
     """All of them beneath a heading, and beneath another what is only worth knowing; `width` is a
     terminal's, 0 in a pipe. Whether some files were not named."""
     from holdfast.cli.ui.format import many
@@ -103,7 +103,7 @@ def _on_screen(met: Met, named: Callable[[str], str], width: int) -> None:
         say(f"  and {many(left, 'file')} more", "dim")
 
 
-def _in_pipe(report: Imported, name: str, *, notices: bool) -> None:
+def _in_pipe(report: ImportReport, name: str, *, notices: bool) -> None:
     from holdfast.cli.ui.terminal import one_line, say
 
     for met in gathered([report], notices=notices):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.client import Holdfast
     from holdfast.engine.importing.discovery import Source
-    from holdfast.model.import_report import Imported
+    from holdfast.model.import_report import ImportReport
 
 ROWS = 40
 """How many files a terminal shows: those with problems first, then those that brought most."""
@@ -37,7 +37,7 @@ class Report:
 
     def __init__(
         self,
-        reports: Sequence[Imported],
+        reports: Sequence[ImportReport],
         others: Sequence[Source],
         paths: Sequence[str] = (),
         *,
@@ -129,7 +129,7 @@ class Report:
 
         return one_line(os.path.relpath(place, self._common) if self._common else path(place))
 
-    def _table(self, rows: Sequence[Imported]) -> Table:
+    def _table(self, rows: Sequence[ImportReport]) -> Table:
         from rich.table import Table
 
         from holdfast.cli.transcripts.problems import middle
@@ -201,14 +201,14 @@ class Report:
                 say(f"  and {many(left, 'file')} more", "dim")
 
 
-def _silent(report: Imported) -> bool:
+def _silent(report: ImportReport) -> bool:
     """Whether a file was read, and holds no conversation."""
     if report.unchanged or report.copy_of or report.sessions:
         return False
     return bool(report.kept) or not _broken(report)
 
 
-def _broken(report: Imported) -> bool:
+def _broken(report: ImportReport) -> bool:
     from holdfast.cli.transcripts.problems import troubles
 
     return bool(troubles(report))
@@ -222,7 +222,7 @@ def common(paths: Sequence[str]) -> str:
     return found if found != os.sep else ""
 
 
-def chosen(reports: Sequence[Imported], most: int) -> list[Imported]:
+def chosen(reports: Sequence[ImportReport], most: int) -> list[ImportReport]:
     """So many of them, in their order: with problems first, then those that brought most."""
     order = sorted(
         range(len(reports)), key=lambda at: (not _broken(reports[at]), -reports[at].entries)
@@ -230,7 +230,7 @@ def chosen(reports: Sequence[Imported], most: int) -> list[Imported]:
     return [reports[at] for at in sorted(order[:most])]
 
 
-def unread(others: Sequence[Source], reports: Sequence[Imported]) -> list[Source]:
+def unread(others: Sequence[Source], reports: Sequence[ImportReport]) -> list[Source]:
     """The files that were read with no transcript either.
 
     What an importer looks for beside a transcript is part of it. A directory that was listed counts
@@ -271,7 +271,9 @@ def _usual(agents: tuple[str, ...]) -> list[str]:
     """Where programs keep their transcripts."""
     from holdfast.engine.plugins import importer, importers
 
-    return [f"~/{place}" for name in agents or importers() for place in importer(name).places()]
+    return [
+        f"~/{place}" for name in agents or importers() for place in importer(name).default_paths()
+    ]
 
 
 def _others(hf: Holdfast, paths: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from holdfast.cli.options import Asked
 if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
     from holdfast.engine.importing.discovery import Source
-    from holdfast.model.import_report import Imported
+    from holdfast.model.import_report import ImportReport
 
 PAUSE = 2.0
 """How long it waits before it looks again, in seconds."""
@@ -21,7 +21,7 @@ PAUSE = 2.0
 
 def follow(
     hf: Holdfast, asked: Asked, paths: tuple[str, ...], agents: tuple[str, ...],
-    before: Iterable[Imported],
+    before: Iterable[ImportReport],
 ) -> int:  # fmt: skip
     """Look again and again, and tell what is new; 130 once somebody has had enough."""
     from holdfast.cli.ui.terminal import say
@@ -53,7 +53,7 @@ def _there(hf: Holdfast, paths: tuple[str, ...], agents: tuple[str, ...]) -> lis
     return found
 
 
-def _news(report: Imported, asked: Asked) -> None:
+def _news(report: ImportReport, asked: Asked) -> None:
     """What was found since, with its problems."""
     from holdfast.cli.transcripts.problems import as_value, tell, troubles
     from holdfast.cli.ui.format import many, path

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import tempfile
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.files import Root, private_directory, write_atomic
 
 LARGEST = 16 * 1024 * 1024
@@ -29,12 +29,12 @@ def _open(file: str) -> None:
     try:
         done = subprocess.run([*shlex.split(named), file], check=False)
     except (OSError, ValueError) as error:
-        raise Misuse(
+        raise InvalidRequest(
             f"the editor {named!r} cannot be started ({error}), so nothing was changed; set VISUAL "
             "or EDITOR to one that can"
         ) from error
     if done.returncode:
-        raise Misuse(
+        raise InvalidRequest(
             f"the editor {named!r} ended with {done.returncode}, so nothing was changed; do it "
             "again, or leave out --edit"
         )

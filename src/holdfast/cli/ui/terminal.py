@@ -124,8 +124,8 @@ def agreed(question: str) -> bool:
     """Whether a person says yes; where nobody can be asked, an error says what to do."""
     import click
 
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     if not sys.stdin.isatty():
-        raise Misuse("nobody can be asked here, so nothing was done; say --yes to go on")
+        raise InvalidRequest("nobody can be asked here, so nothing was done; say --yes to go on")
     return click.confirm(question, default=False, err=True, prompt_suffix=", then Enter: ")

@@ -64,14 +64,14 @@ def _chunks(file: str) -> Iterator[bytes]:
         while chunk := stream.read(CHUNK):
             yield chunk
         return
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     try:
         with open(file, "rb") as opened:
             while chunk := opened.read(CHUNK):
                 yield chunk
     except OSError as error:
-        raise Misuse(
+        raise InvalidRequest(
             f"{file} cannot be read: {error.strerror}; name a file, or - for a pipe"
         ) from None
 

@@ -80,16 +80,18 @@ def stats(asked: Asked, by: str, since: str, picture: str) -> None:
 
 def _picture(file: str) -> Any:
     """What draws a picture; refused before anything is read where it cannot be drawn."""
-    from holdfast.errors import Misuse
+    from holdfast.errors import InvalidRequest
 
     kind = file.rpartition(".")[2].lower()
     if kind not in ("png", "svg"):
-        raise Misuse(f"{file!r} is no picture that can be drawn; let it end in .png or .svg")
+        raise InvalidRequest(
+            f"{file!r} is no picture that can be drawn; let it end in .png or .svg"
+        )
     try:
         from holdfast.cli.usage.charts import chart
     except ImportError as missing:
         what = "pip install 'holdfast[pictures]'"
-        raise Misuse(f"pictures are drawn with matplotlib ({missing}); {what}") from None
+        raise InvalidRequest(f"pictures are drawn with matplotlib ({missing}); {what}") from None
     return lambda found, by: chart(found, by, kind)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model import wire
 from holdfast.model.log import Body
 from holdfast.model.message import Message, Part, Record, Role, Text, ToolCall, ToolResult
@@ -19,7 +19,7 @@ _ROLES = frozenset(get_args(Role))
 
 
 def sound(body: Body) -> Body:
-    """The body itself; Misuse, saying what is wrong with it, where it could not be read again."""
+    """The body itself; InvalidRequest says what is wrong where it could not be read again."""
     if (
         type(body) is Message
         and type(body.parts) is tuple
@@ -28,7 +28,7 @@ def sound(body: Body) -> Body:
     ):
         return body
     if not isinstance(body, _KINDS):
-        raise Misuse(
+        raise InvalidRequest(
             f"{type(body).__name__} is neither a message nor a marker; write holdfast.user(…), "
             "holdfast.assistant(…) or Message(…)"
         )
@@ -36,12 +36,12 @@ def sound(body: Body) -> Body:
     try:
         wire.decode(wire.encode(made), Body)  # type: ignore[arg-type]
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        raise Misuse(f"this {type(body).__name__} cannot be kept: {error}") from error
+        raise InvalidRequest(f"this {type(body).__name__} cannot be kept: {error}") from error
     return made
 
 
 def typed(value: T, kind: Any) -> T:
-    """The value with everything in it of the type it is to have; Misuse where something is not.
+    """The value, with everything in it of its declared type; InvalidRequest where something is not.
 
     Going through JSON would not do: there bytes are text, and so is what only looks like text.
     """
@@ -54,7 +54,7 @@ def typed(value: T, kind: Any) -> T:
         told = str(error)
         hints = [do for sign, do in _HINTS.items() if sign in told]
         hint = "".join(f"; {do}" for do in hints[:1])
-        raise Misuse(f"this {type(value).__name__} cannot be kept: {told}{hint}") from error
+        raise InvalidRequest(f"this {type(value).__name__} cannot be kept: {told}{hint}") from error
 
 
 def plain_scalar(value: Any) -> Any:
@@ -121,14 +121,18 @@ LONGEST_ID = 256
 
 
 def own_id(value: object) -> str:
-    """An id of the caller's own for a session, as it is; Misuse where it can be none."""
+    """An id of the caller's own for a session, as it is; InvalidRequest where it can be none."""
     id = text(value, "the id of a session")
     if not id.strip():
-        raise Misuse("the id of a session has at least one letter; give the id to open or create")
+        raise InvalidRequest(
+            "the id of a session has at least one letter; give the id to open or create"
+        )
     if len(id) > LONGEST_ID:
-        raise Misuse(f"the id of a session has at most {LONGEST_ID} letters, not {len(id):,}")
+        raise InvalidRequest(
+            f"the id of a session has at most {LONGEST_ID} letters, not {len(id):,}"
+        )
     if not (id.isascii() and id.isprintable()):
-        raise Misuse(
+        raise InvalidRequest(
             f"{id!r} cannot be the id of a session: it may hold printable ASCII, no control "
             "characters; encode what else there is, as in quote(id)"
         )
@@ -138,5 +142,5 @@ def own_id(value: object) -> str:
 def text(value: object, name: str) -> str:
     """The value, which must be text."""
     if not isinstance(value, str):
-        raise Misuse(f"{name} is text, not {type(value).__name__}: {value!r:.40}")
+        raise InvalidRequest(f"{name} is text, not {type(value).__name__}: {value!r:.40}")
     return value

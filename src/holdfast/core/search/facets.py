@@ -16,7 +16,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from holdfast.core.ledger.checks.mentions import paths as paths_in
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.message import Part, Patch, ToolCall, ToolResult, fields
 from holdfast.model.search import Query
 
@@ -145,7 +145,7 @@ def asked(query: Query) -> dict[str, Run]:
     runs = {name: pieces(name, value) for name, value in given.items()}
     for name, run in runs.items():
         if not run:
-            raise Misuse(f"{given[name]!r} names no {name}; leave it out, or give a name")
+            raise InvalidRequest(f"{given[name]!r} names no {name}; leave it out, or give a name")
     return runs
 
 

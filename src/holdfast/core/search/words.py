@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.search import Query
 
 LETTERS = (
@@ -141,12 +141,16 @@ def chunks(typed: str) -> dict[tuple[str, ...], str]:
 
 
 def looked_for(query: Query) -> Terms:
-    """What a query looks for; Misuse where there is no word in it, or too many are."""
+    """What a query looks for; InvalidRequest where there is no word in it, or too many are."""
     found = terms(query.words)
     if not found.runs:
-        raise Misuse("nothing to search for; give at least one word: letters, digits, _ or emoji")
+        raise InvalidRequest(
+            "nothing to search for; give at least one word: letters, digits, _ or emoji"
+        )
     if len(found.runs) > MOST_TERMS:
-        raise Misuse(f"too many words: {len(found.runs):,}; search for {MOST_TERMS} at most")
+        raise InvalidRequest(
+            f"too many words: {len(found.runs):,}; search for {MOST_TERMS} at most"
+        )
     return Terms(found.runs, query.prefix and len(found.runs[-1][-1]) >= SHORTEST)
 
 

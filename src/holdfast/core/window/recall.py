@@ -17,7 +17,7 @@ from holdfast.core.ledger.facts.tool_dialects import TOOLS
 from holdfast.core.log.tool_input import arguments, text_of
 from holdfast.core.search.searchable_text import searchable
 from holdfast.core.tokens.estimate import estimate
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Media, Message, Part, Reasoning, ToolCall, ToolResult
 from holdfast.model.window import Tool
@@ -74,7 +74,7 @@ def recall_tools(format: str = "") -> list[Any]:
     """
     shape = _SHAPES.get(format)
     if format and shape is None:
-        raise Misuse(f"no wire format {format!r}; name one of {', '.join(_SHAPES)}")
+        raise InvalidRequest(f"no wire format {format!r}; name one of {', '.join(_SHAPES)}")
     return [shape(one) if shape else one for one in TOOLS_OF_RECALL]
 
 

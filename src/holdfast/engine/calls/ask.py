@@ -29,7 +29,7 @@ from holdfast.model.reply import Call, Reply, Stop
 from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Tool, Window
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 CAUSES = frozenset({"summary", "verify", "notes"})
 """Why maintenance calls are made; all of them are guarded together."""
@@ -195,7 +195,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Guard:
     """What bounds the maintenance calls of a session: failures in a row, and money."""
 
-    def __init__(self, session: OpenSession, policy: Policy) -> None:
+    def __init__(self, session: AsyncSession, policy: Policy) -> None:
         self._session = session
         self._breaker = policy.breaker
         self._spend = policy.spend
@@ -225,7 +225,7 @@ class Guard:
 
 
 async def ask(
-    session: OpenSession, question: Question, sound: Callable[[Answer], bool] | None = None
+    session: AsyncSession, question: Question, sound: Callable[[Answer], bool] | None = None
 ) -> Answer:
     """Ask, and record the call however it ends; whatever fails is an answer that says so.
 
@@ -241,7 +241,7 @@ async def ask(
 
 
 async def _heard(
-    session: OpenSession, question: Question, sound: Callable[[Answer], bool] | None
+    session: AsyncSession, question: Question, sound: Callable[[Answer], bool] | None
 ) -> Answer:
     started = session.now()
     try:
@@ -288,7 +288,7 @@ def _is_long(error: Exception) -> bool:
 
 
 async def _record(
-    session: OpenSession, question: Question, started: int, reply: Reply | None, *, done: bool
+    session: AsyncSession, question: Question, started: int, reply: Reply | None, *, done: bool
 ) -> int:
     answer = reply or Reply(message=assistant(""), stop="error")
     call = call_record(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from holdfast.engine.lazy import later
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model import wire
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.reply import Call
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.engine.window import sections
     from holdfast.engine.window.sections import Given
 else:
@@ -26,7 +26,7 @@ BESIDE = frozenset({"summary", "verify", "notes", "title", "keep-warm"})
 """Why calls are made beside the conversation: none of them shows how full its window is."""
 
 
-async def newest_call(session: OpenSession) -> Call | None:
+async def newest_call(session: AsyncSession) -> Call | None:
     """The call that was made last in a session's line."""
     last = session.info.head
     async for home in line(session):
@@ -36,7 +36,7 @@ async def newest_call(session: OpenSession) -> Call | None:
     return None
 
 
-async def _newest(session: OpenSession, home: str, last: int) -> Call | None:
+async def _newest(session: AsyncSession, home: str, last: int) -> Call | None:
     """The newest call of one session that answered, and took no later entry into account."""
     limit, seen = 8, -1
     while True:
@@ -52,17 +52,17 @@ def _answered(call: Call) -> bool:
     return call.cause not in BESIDE and call.outcome != "failed"
 
 
-async def given_of(session: OpenSession, call: Call) -> Given:
+async def given_of(session: AsyncSession, call: Call) -> Given:
     """What a call was given besides the log."""
     return wire.decode(await session.store.calls.kept(call.session, call.given), sections.Given)
 
 
-async def given_now(session: OpenSession, model: str = "") -> Given:
+async def given_now(session: AsyncSession, model: str = "") -> Given:
     """What the newest call was given, for the model named or else for the one in use."""
     newest = await newest_call(session)
     given = sections.Given()
     if newest and newest.given:
-        with suppress(Unknown):  # `holdfast doctor` tells that it is missing
+        with suppress(NotFound):  # `holdfast doctor` tells that it is missing
             given = await given_of(session, newest)
     view = await session.view()
     led = await sections.in_use(session.store.log, view)
@@ -76,7 +76,7 @@ async def given_now(session: OpenSession, model: str = "") -> Given:
     )
 
 
-async def line(session: OpenSession) -> AsyncIterator[Session]:
+async def line(session: AsyncSession) -> AsyncIterator[SessionInfo]:
     """The session, and those it was forked from, nearest first."""
     home = await session.refresh()
     yield home

@@ -12,10 +12,10 @@ from holdfast.model.profile import Profile
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 
-async def profile_at(session: OpenSession, model: str, view: View) -> Profile:
+async def profile_at(session: AsyncSession, model: str, view: View) -> Profile:
     """A model's profile as it stood at a view: what was refused before limits it."""
     known = session.catalogue.profile(model)
     return limited(known, bodies(await standing_repairs(session.store.log, view)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from holdfast.engine.plugins import codec
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model import wire
 from holdfast.model.reply import Reply
 
@@ -25,7 +25,9 @@ def body_of(response: Any, parsed: dict[str, Any] | None = None) -> bytes:
         return _written(_without(cast(dict[str, Any], response), own))
     dump = getattr(response, "model_dump", None)
     if dump is None:
-        raise Misuse(f"a reply cannot be read from {type(response).__name__}; give the response")
+        raise InvalidRequest(
+            f"a reply cannot be read from {type(response).__name__}; give the response"
+        )
     return wire.encode(dump(mode="json", by_alias=True, exclude_none=True, exclude=own))
 
 
@@ -33,7 +35,7 @@ def _written(response: Any) -> bytes:
     try:
         return wire.encode(response)
     except (TypeError, ValueError, RecursionError) as error:
-        raise Misuse(f"the reply is no JSON ({error}); give the response") from error
+        raise InvalidRequest(f"the reply is no JSON ({error}); give the response") from error
 
 
 PARSED: dict[str, Any] = {
@@ -67,7 +69,7 @@ def _without(value: Any, parsed: dict[str, Any]) -> Any:
 
 
 def read_reply(response: Any, format: str) -> tuple[Reply, str]:
-    """The reply that a response is, and its wire format; Misuse where it is none.
+    """The reply that a response is, and its wire format; InvalidRequest where it is none.
 
     Nothing is appended for an error, for another format than was told, or for content that nobody
     here can read: an answer must never be kept as an empty one.
@@ -77,12 +79,14 @@ def read_reply(response: Any, format: str) -> tuple[Reply, str]:
     _check_error(told)
     found = format_of(told)
     if format and codec(format).name != found:
-        raise Misuse(
+        raise InvalidRequest(
             f"this is a reply of {found}, not of {codec(format).name}; name its own format"
         )
     reply = codec(found).decode(body)
     if not reply.message.parts and (_says_something(told) or reply.stop in ("error", "aborted")):
-        raise Misuse(f"nothing can be read of this {found} reply: {reply.error or 'odd content'}")
+        raise InvalidRequest(
+            f"nothing can be read of this {found} reply: {reply.error or 'odd content'}"
+        )
     return reply, found
 
 
@@ -90,7 +94,7 @@ def _json(body: bytes) -> dict[str, Any]:
     try:
         return wire.decode(body, dict[str, Any])
     except ValueError as garbled:
-        raise Misuse(
+        raise InvalidRequest(
             f"the reply is not JSON ({garbled}); give the response, or the last object of a stream"
         ) from garbled
 
@@ -98,7 +102,7 @@ def _json(body: bytes) -> dict[str, Any]:
 def _check_error(told: dict[str, Any]) -> None:
     if told.get("error") or told.get("type") == "error":
         said = told.get("error") or told
-        raise Misuse(
+        raise InvalidRequest(
             f"the provider answered with an error, which is no reply: {said!r:.300}; "
             "give its message to s.refused(…), which says what to send differently"
         )
@@ -116,7 +120,9 @@ def format_of(told: dict[str, Any]) -> str:
     for key, value, format in _SIGNS:
         if key in told and (value is None or told[key] == value):
             return format
-    raise Misuse("the reply is of no wire format known here; give the provider's response whole")
+    raise InvalidRequest(
+        "the reply is of no wire format known here; give the provider's response whole"
+    )
 
 
 _SIGNS = (

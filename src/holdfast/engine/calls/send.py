@@ -14,19 +14,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.calls.price import dearest
-from holdfast.engine.calls.stream import Hear, Masked, heard, nobody
+from holdfast.engine.calls.stream import Masked, OnDelta, heard, nobody
 from holdfast.engine.plugins import codec
 from holdfast.engine.usage import caps
 from holdfast.engine.usage.telemetry import Calling
-from holdfast.errors import OverBudget, Overflow, ProviderError, Rejected, Throttled, Unreachable
+from holdfast.errors import (
+    OverBudget,
+    Overflow,
+    ProviderError,
+    ProviderRejected,
+    Throttled,
+    Unreachable,
+)
 from holdfast.model.log import ReplyEntry
 from holdfast.model.reply import Delta, Reply, Stop
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.engine.turns import Asking
     from holdfast.engine.window.prepared_window import PreparedWindow
-    from holdfast.ports import Flow, Provider
+    from holdfast.ports import Provider, ResponseStream
 
 TRIES = 5
 FIRST_PAUSE = 0.5
@@ -37,24 +44,24 @@ Confirm = Callable[[str], bool]
 
 
 async def speak(
-    session: OpenSession,
+    session: AsyncSession,
     provider: Provider,
-    hear: Hear | None = None,
+    on_delta: OnDelta | None = None,
     options: dict[str, Any] | None = None,
     confirm: Confirm | None = None,
     **asking: Unpack[Asking],
 ) -> ReplyEntry:
     """Prepare the window, send it, and append what comes back."""
-    entry, stop = await _answered(session, provider, hear, options or {}, confirm, asking)
+    entry, stop = await _answered(session, provider, on_delta, options or {}, confirm, asking)
     if stop == "compaction":
-        entry, stop = await _answered(session, provider, hear, options or {}, confirm, asking)
+        entry, stop = await _answered(session, provider, on_delta, options or {}, confirm, asking)
     return entry
 
 
 async def _answered(
-    session: OpenSession,
+    session: AsyncSession,
     provider: Provider,
-    hear: Hear | None,
+    on_delta: OnDelta | None,
     options: dict[str, Any],
     confirm: Confirm | None,
     asking: Asking,
@@ -62,12 +69,12 @@ async def _answered(
     window = await session.window(**asking)
     _confirmed(window, confirm)
     try:
-        return await _held(session, provider, window, hear, options)
-    except (Overflow, Rejected) as refusal:
-        if await session.refused(str(refusal), provider=provider.name) is None:
+        return await _held(session, provider, window, on_delta, options)
+    except (Overflow, ProviderRejected) as refusal:
+        if await session.learn_refusal(str(refusal), provider=provider.name) is None:
             raise
     window = await session.window(**asking)
-    return await _held(session, provider, window, hear, options)
+    return await _held(session, provider, window, on_delta, options)
 
 
 def _confirmed(window: PreparedWindow, confirm: Confirm | None) -> None:
@@ -82,10 +89,10 @@ def _confirmed(window: PreparedWindow, confirm: Confirm | None) -> None:
 
 
 async def _held(
-    session: OpenSession,
+    session: AsyncSession,
     provider: Provider,
     window: PreparedWindow,
-    hear: Hear | None,
+    on_delta: OnDelta | None,
     options: dict[str, Any],
 ) -> tuple[ReplyEntry, Stop]:
     """The same with its prompt's price held, so that nothing beside it takes that of a cap."""
@@ -93,23 +100,23 @@ async def _held(
     price = dearest(profile, prompt) or 0
     with session.held.holding(session.whole(), price):
         await caps.check(session, profile, prompt, own=price)  # others may have begun meanwhile
-        return await _spoken(session, provider, window, hear, options)
+        return await _spoken(session, provider, window, on_delta, options)
 
 
 async def _spoken(
-    session: OpenSession,
+    session: AsyncSession,
     provider: Provider,
     window: PreparedWindow,
-    hear: Hear | None,
+    on_delta: OnDelta | None,
     options: dict[str, Any],
 ) -> tuple[ReplyEntry, Stop]:
     request = window.request(provider.format, **{"stream": True, **options})
     calling = Calling(session, provider, window.profile.name)
-    entry, reply, broken = await _heard(session, provider, request, hear, calling)
+    entry, reply, broken = await _heard(session, provider, request, on_delta, calling)
     if entry is None:
         if session.pause:
             await session.pause(FIRST_PAUSE)
-        entry, reply, broken = await _heard(session, provider, request, hear, calling)
+        entry, reply, broken = await _heard(session, provider, request, on_delta, calling)
     if entry is None:
         said = reply.error or "it ended before a word had come"
         none = Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
@@ -119,22 +126,22 @@ async def _spoken(
 
 
 async def _heard(
-    session: OpenSession,
+    session: AsyncSession,
     provider: Provider,
     request: dict[str, Any],
-    hear: Hear | None,
+    on_delta: OnDelta | None,
     calling: Calling,
 ) -> tuple[ReplyEntry | None, Reply, ProviderError | None]:
     """What came of one request, recorded; no entry where not a word came."""
     try:
-        flow = await _begun(session, provider, request, hear)
+        flow = await _begun(session, provider, request, on_delta)
     except ProviderError as failed:
         calling.failed(failed)
         raise
     finally:
         calling.limited()
     decoder = codec(provider.format).decoder()
-    broken, told = None, Masked(hear or nobody, session.secrets)
+    broken, told = None, Masked(on_delta or nobody, session.secrets)
     try:
         while data := await flow.read():
             calling.heard()
@@ -155,8 +162,8 @@ async def _heard(
 
 
 async def _begun(
-    session: OpenSession, provider: Provider, request: dict[str, Any], hear: Hear | None
-) -> Flow:
+    session: AsyncSession, provider: Provider, request: dict[str, Any], on_delta: OnDelta | None
+) -> ResponseStream:
     """Send it; what passes by itself is waited for."""
     wait = FIRST_PAUSE
     for _ in range(TRIES - 1):
@@ -168,8 +175,8 @@ async def _begun(
             if told is not None and told > LONGEST_PAUSE:
                 raise
             pause = wait if told is None else told
-            if hear:
-                await heard(hear, Delta(waiting=pause))
+            if on_delta:
+                await heard(on_delta, Delta(waiting=pause))
             if session.pause:
                 await session.pause(pause)
             wait = min(wait * 2, LONGEST_PAUSE)

@@ -20,14 +20,14 @@ from msgspec.structs import replace
 from holdfast.core.secrets import redact
 from holdfast.engine.calls.response import PARSED, body_of
 from holdfast.engine.plugins import codec
-from holdfast.errors import Misuse, Unreachable
+from holdfast.errors import InvalidRequest, Unreachable
 from holdfast.model import wire
 from holdfast.model.log import ReplyEntry
 from holdfast.model.reply import Delta, Reply
 from holdfast.ports import Decoder
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 
 def is_stream(response: Any) -> bool:
@@ -41,10 +41,10 @@ _COMES = ("__iter__", "__aiter__", "__enter__", "__aenter__")
 
 
 async def listen(
-    session: OpenSession, stream: Any, hear: Hear | None, *, format: str = "", key: str = ""
+    session: AsyncSession, stream: Any, on_delta: OnDelta | None, *, format: str = "", key: str = ""
 ) -> ReplyEntry:
     """Append what a stream brings: parts verbatim, usage and cost, in one go at its end."""
-    heard, shown = Heard(format), Masked(hear or nobody, session.secrets)
+    heard, shown = Heard(format), Masked(on_delta or nobody, session.secrets)
     entry = None
     try:
         async for piece in pieces(stream):
@@ -101,7 +101,9 @@ class Heard:
     def _begin(self, event: dict[str, Any]) -> Decoder:
         found = format_of(event)
         if self.format not in ("", found):
-            raise Misuse(f"this is a stream of {found}, not of {self.format}; name its own format")
+            raise InvalidRequest(
+                f"this is a stream of {found}, not of {self.format}; name its own format"
+            )
         self.format = found
         return codec(found).decoder()
 
@@ -123,7 +125,7 @@ def told(piece: Any) -> dict[str, Any] | None:
     try:
         found = wire.decode(body_of(piece, IN_EVENTS), dict[str, Any])
     except ValueError as garbled:
-        raise Misuse(
+        raise InvalidRequest(
             f"a piece of this stream is none of a provider's ({garbled}); give what its SDK returns"
         ) from garbled
     return {name: value for name, value in found.items() if name != "snapshot"}
@@ -166,16 +168,18 @@ def format_of(event: dict[str, Any]) -> str:
         return "openai-chat"
     if any(name in event for name in ("candidates", "usageMetadata", "promptFeedback")):
         return "gemini"
-    raise Misuse("the stream is of no wire format known here; give what the provider's SDK returns")
+    raise InvalidRequest(
+        "the stream is of no wire format known here; give what the provider's SDK returns"
+    )
 
 
-Hear = Callable[[Delta], Any]
+OnDelta = Callable[[Delta], Any]
 """Told of each piece of a reply as it comes; behind the async door it may be a coroutine."""
 
 
-async def heard(hear: Hear, delta: Delta) -> None:
+async def heard(on_delta: OnDelta, delta: Delta) -> None:
     """Tell a listener, and wait until it has listened."""
-    told = hear(delta)
+    told = on_delta(delta)
     if isawaitable(told):
         await told
 
@@ -183,8 +187,8 @@ async def heard(hear: Hear, delta: Delta) -> None:
 class Masked:
     """Tells somebody of each piece of a reply, without the keys."""
 
-    def __init__(self, hear: Hear, secrets: Sequence[str]) -> None:
-        self._listener, self._secrets = hear, secrets
+    def __init__(self, on_delta: OnDelta, secrets: Sequence[str]) -> None:
+        self._listener, self._secrets = on_delta, secrets
         self._held: Delta | None = None
 
     async def __call__(self, delta: Delta) -> None:

@@ -20,7 +20,7 @@ from holdfast.core.log.transcript_text import chunks, told
 from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.scaffold import wrap
 from holdfast.engine.calls.ask import Guard, Question, ask, room_for
-from holdfast.engine.compaction.lease import Flight
+from holdfast.engine.compaction.lease import Lease
 from holdfast.errors import Conflict
 from holdfast.model.log import Entry, Notes
 from holdfast.model.plan import Plan
@@ -28,8 +28,8 @@ from holdfast.model.policy import Due
 from holdfast.model.policy import Notes as Rule
 
 if TYPE_CHECKING:
-    from holdfast.engine.compaction.ladder import Climb
-    from holdfast.engine.window.turn_state import Scene
+    from holdfast.engine.compaction.ladder import Ladder
+    from holdfast.engine.window.turn_state import TurnState
 
 SECTION_SLACK = 2
 """Notes may come back this many times as long as they may be: they are cut when they are used, and
@@ -70,12 +70,12 @@ def _fresh(now: Situation, before: Notes | None) -> Sequence[Entry]:
     return [entry for entry in now.entries if entry.seq > last]
 
 
-async def prepared(climb: Climb) -> Plan | None:
+async def prepared(climb: Ladder) -> Plan | None:
     """A summary of what is visible now, written and accepted, to be applied when it is due."""
     scene = climb.scene
     rule = scene.policy.summarise or scene.policy.compact
     seconds = rule.timeout if rule else 0.0
-    flight = await Flight.begin(scene.session, "summary", seconds)
+    flight = await Lease.begin(scene.session, "summary", seconds)
     if flight is None:
         return None
     outcome = "failed"
@@ -89,12 +89,12 @@ async def prepared(climb: Climb) -> Plan | None:
         await flight.end(outcome)
 
 
-async def noted(climb: Climb) -> Entry | None:
+async def noted(climb: Ladder) -> Entry | None:
     """Bring the running notes up to date; None where that failed, and the old ones stay."""
     scene, rule = climb.scene, climb.scene.policy.notes
     if rule is None:
         return None
-    flight = await Flight.begin(scene.session, "notes", rule.timeout)
+    flight = await Lease.begin(scene.session, "notes", rule.timeout)
     if flight is None:
         return None
     outcome = "failed"
@@ -107,7 +107,7 @@ async def noted(climb: Climb) -> Entry | None:
         await flight.end(outcome)
 
 
-async def _written(scene: Scene, now: Situation, rule: Rule, flight: Flight) -> Entry | None:
+async def _written(scene: TurnState, now: Situation, rule: Rule, flight: Lease) -> Entry | None:
     before = _notes(now)
     fresh = _fresh(now, before)
     if not fresh or await Guard(scene.session, scene.policy).why_not("notes"):

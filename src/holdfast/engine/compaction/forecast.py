@@ -18,7 +18,7 @@ from holdfast.core.window.explain import Line
 from holdfast.engine.calls.ask import room_for
 from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.calls.learned_limits import profile_at
-from holdfast.engine.compaction.ladder import STEPS, Climb
+from holdfast.engine.compaction.ladder import STEPS, Ladder
 from holdfast.engine.compaction.plans import taken
 from holdfast.engine.inspect.explain import UNKNOWN
 from holdfast.engine.usage import caps
@@ -30,7 +30,7 @@ from holdfast.model.view import View
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 
 class Foreseen(Struct, frozen=True, kw_only=True):
@@ -46,13 +46,13 @@ class Foreseen(Struct, frozen=True, kw_only=True):
     """Why no model would be asked for it; empty where one would be."""
 
 
-async def foreseen(session: OpenSession, model: str = "") -> Foreseen | None:
+async def foreseen(session: AsyncSession, model: str = "") -> Foreseen | None:
     """The summary that the next turn would have a model write; None where none is due."""
     given = await given_now(session, model)
     given = replace(given, model=given.model or UNKNOWN)
     profile = await profile_at(session, given.model, await session.view())
     turn = Preparation(session, given, profile, await session.policy(given.policy))
-    plan = await _due(turn, Climb(turn.scene, await turn.counting(write=False), write=True))
+    plan = await _due(turn, Ladder(turn.scene, await turn.counting(write=False), write=True))
     if plan is None or session.upkeep.voice is None:
         return None
     tokens = plan.before - plan.stays
@@ -66,7 +66,7 @@ async def foreseen(session: OpenSession, model: str = "") -> Foreseen | None:
     return Foreseen(tokens=tokens, model=writer.name, cost=cost, why_not=why_not)
 
 
-async def _due(turn: Preparation, climb: Climb) -> Plan | None:
+async def _due(turn: Preparation, climb: Ladder) -> Plan | None:
     """The first plan that a model would be asked for, all cheaper ones pretended."""
     taken = set[Step]()
     view = await turn.scene.view(write=False)

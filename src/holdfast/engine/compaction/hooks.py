@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from holdfast.errors import HoldfastError, Misuse
+from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
 from holdfast.model.plan import Plan
 
@@ -52,7 +52,7 @@ class Ahead:
         return plan if held else None
 
 
-class Upkeep(Struct, frozen=True, kw_only=True):
+class CompactionHooks(Struct, frozen=True, kw_only=True):
     """How summaries come about in one open session."""
 
     voice: Heard | None = None
@@ -88,12 +88,12 @@ async def _asked(hook: Callable[[Any], Any], about: Any) -> str | Literal[False]
     except HoldfastError:
         raise
     except Exception as error:
-        raise Misuse(
+        raise InvalidRequest(
             f"the hook {name!r} failed ({type(error).__name__}: {error}); mend it, or leave it out"
         ) from error
     if told is None or told is False or isinstance(told, str):
         return told
-    raise Misuse(
+    raise InvalidRequest(
         f"the hook {name!r} returned {type(told).__name__}; text adds context, False is a veto, "
         "None lets it happen"
     )

@@ -16,12 +16,12 @@ from holdfast.core.compaction.situation import Situation
 from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.truncate import all_shown
 from holdfast.engine.compaction.background import noted, prepared, wants_notes, wants_summary
-from holdfast.engine.compaction.lease import Flight, is_flying
+from holdfast.engine.compaction.lease import Lease, is_flying
 from holdfast.engine.compaction.shedding import PAGE, Shedding
 from holdfast.engine.compaction.sizes import sized
-from holdfast.engine.compaction.summary import Drafting
-from holdfast.engine.window.token_count import Counting
-from holdfast.engine.window.turn_state import Scene, markers, messages
+from holdfast.engine.compaction.summary import SummaryWriter
+from holdfast.engine.window.token_count import TokenCount
+from holdfast.engine.window.turn_state import TurnState, markers, messages
 from holdfast.errors import Conflict
 from holdfast.failpoints import failpoint
 from holdfast.model.log import Entry, Trigger
@@ -43,14 +43,14 @@ PATIENCE = 20.0
 """How long a window that is full waits for somebody else's summary before it does without one."""
 
 
-class Climb:
+class Ladder:
     """The ladder for one turn of one session."""
 
-    def __init__(self, scene: Scene, counting: Counting, *, write: bool) -> None:
+    def __init__(self, scene: TurnState, counting: TokenCount, *, write: bool) -> None:
         self.scene = scene
         self._counting = counting
         self._write = write
-        self.drafting = Drafting(scene, ask=write)
+        self.drafting = SummaryWriter(scene, ask=write)
 
     async def climbed(self, view: View) -> View:
         """The view once all that was due is done."""
@@ -82,12 +82,12 @@ class Climb:
         session = self.scene.session
         if ready := session.ahead.take(session.id, view.folded.epoch):
             return await self._marked(view, ready)
-        flight = await Flight.begin(session, "summary", _seconds(now))
+        flight = await Lease.begin(session, "summary", _seconds(now))
         if flight is None and now.over and await self._done(min(_seconds(now), PATIENCE)):
             return await session.view()
         taken.add(plan.step)
         if flight is None and now.over:  # whoever was at it may be gone for good
-            drafted = await Drafting(self.scene, ask=False).drafted(plan, now)
+            drafted = await SummaryWriter(self.scene, ask=False).drafted(plan, now)
             return await self._marked(view, drafted) if drafted else view
         if flight is None:  # somebody is at it, and until then all fits
             taken.update(TELLING)
@@ -123,16 +123,16 @@ class Climb:
         if wants_notes(now):
             self._beside("notes", self._note)
 
-    def _beside(self, kind: str, work: Callable[[Climb], Awaitable[None]]) -> None:
+    def _beside(self, kind: str, work: Callable[[Ladder], Awaitable[None]]) -> None:
         """Run some work on a hold of its own on the session, once at a time."""
         session, scene = self.scene.session, self.scene
 
         async def run() -> None:
             try:
                 other = session.again()
-                there = Scene(other, scene.given, scene.profile, scene.policy)
+                there = TurnState(other, scene.given, scene.profile, scene.policy)
                 counting = await self._counting.again(other)
-                await work(Climb(there, counting, write=True))
+                await work(Ladder(there, counting, write=True))
                 session.pay(other.spent)
             finally:
                 session.ahead.busy.discard(kind)
@@ -141,10 +141,10 @@ class Climb:
             session.ahead.busy.add(kind)
             session.spawn(run)
 
-    async def _prepare(self, other: Climb) -> None:
+    async def _prepare(self, other: Ladder) -> None:
         self.scene.session.ahead.plan = await prepared(other)
 
-    async def _gather(self, other: Climb) -> None:
+    async def _gather(self, other: Ladder) -> None:
         """Gather the facts of an old session slice by slice, until all of it is read."""
         session = other.scene.session
         while await session.ledgers.catch_up(session.id, session.info.head):
@@ -152,7 +152,7 @@ class Climb:
                 await session.pause(PAUSE)
         self.scene.session.ledgers.behind = False
 
-    async def _note(self, other: Climb) -> None:
+    async def _note(self, other: Ladder) -> None:
         await noted(other)
 
     def _warns(self, plan: Plan, now: Situation) -> bool:

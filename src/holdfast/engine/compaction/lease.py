@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 from holdfast.model.job import Job
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 SLACK = 10_000
 """A lease outlives the question it was taken for by so many milliseconds."""
 
 
-class Flight:
+class Lease:
     """A lease on one kind of work of one session."""
 
-    def __init__(self, session: OpenSession, job: Job, seconds: float) -> None:
+    def __init__(self, session: AsyncSession, job: Job, seconds: float) -> None:
         self._session = session
         self._job = job
         self._seconds = seconds
 
     @classmethod
-    async def begin(cls, session: OpenSession, kind: str, seconds: float) -> Flight | None:
+    async def begin(cls, session: AsyncSession, kind: str, seconds: float) -> Lease | None:
         """Take the lease; None where somebody else has it."""
         named, now = f"{kind} {session.id}", session.now()
         jobs, owner = session.store.jobs, holder(session.new_id())
@@ -56,12 +56,12 @@ class Flight:
         await self._session.store.jobs.finish(self._job, outcome=outcome, now=now)
 
 
-async def is_flying(session: OpenSession, kind: str) -> bool:
+async def is_flying(session: AsyncSession, kind: str) -> bool:
     """Whether somebody, anywhere, is at work on this."""
     return any(not is_gone(job.owner) for job in await _held(session, kind))
 
 
-async def _held(session: OpenSession, kind: str) -> list[Job]:
+async def _held(session: AsyncSession, kind: str) -> list[Job]:
     """The leases on this kind of work that have not run out."""
     named, now = f"{kind} {session.id}", session.now()
     found = await session.store.jobs.jobs(session.id)

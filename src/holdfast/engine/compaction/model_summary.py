@@ -29,7 +29,7 @@ from holdfast.core.window.truncate import Cap, shorten, shown
 from holdfast.engine import loading
 from holdfast.engine.calls.ask import Answer, Guard, Like, Question, ask, like, room_for
 from holdfast.engine.calls.last_call import newest_call
-from holdfast.engine.compaction.lease import Flight
+from holdfast.engine.compaction.lease import Lease
 from holdfast.failpoints import failpoint
 from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.log import Entry
@@ -40,7 +40,7 @@ from holdfast.model.span import Spans, clip, remaining, within, without
 from holdfast.model.window import Block, Window
 
 if TYPE_CHECKING:
-    from holdfast.engine.window.turn_state import Scene
+    from holdfast.engine.window.turn_state import TurnState
 
 PIECES = 64
 """A stretch that would take more questions than this is told without a model where it is oldest."""
@@ -73,17 +73,17 @@ class Draft(Struct, frozen=True, kw_only=True):
     covered: str = ""
 
 
-class Summaries:
+class ModelSummary:
     """How one plan's summary is written."""
 
     def __init__(
         self,
-        scene: Scene,
+        scene: TurnState,
         rule: Summarise,
         ledger: Ledger,
         plan: Plan,
         now: Situation,
-        flight: Flight | None = None,
+        flight: Lease | None = None,
     ) -> None:
         self._scene = scene
         self._rule = rule

@@ -14,12 +14,12 @@ from holdfast.core.log.validate import typed
 from holdfast.core.tokens.estimate import estimate
 from holdfast.engine import loading
 from holdfast.engine.compaction.focus import written_down
-from holdfast.engine.compaction.ladder import Climb
+from holdfast.engine.compaction.ladder import Ladder
 from holdfast.engine.compaction.sizes import sized_by_hand
 from holdfast.engine.inspect.ledger import unpacked
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.engine.usage.telemetry import compacted
-from holdfast.errors import Conflict, Misuse
+from holdfast.errors import Conflict, InvalidRequest
 from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
@@ -28,12 +28,12 @@ from holdfast.model.view import View
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.engine.turns import Asking
 
 
 async def plan(
-    session: OpenSession,
+    session: AsyncSession,
     *,
     focus: str = "",
     since: str | int = "",
@@ -49,14 +49,14 @@ async def plan(
     preparation = await session.turns.preparation(**given)
     counting = await preparation.counting(write=False, planning=True)
     view = await session.view()
-    climb = Climb(preparation.scene, counting, write=True)
+    climb = Ladder(preparation.scene, counting, write=True)
     written = written_down(session.info.directory).text
     whole = "\n\n".join(filter(None, (focus, written)))
     found, made = await climb.planned(view, focus=whole, since=first, upto=last, noted=not focus)
     if found is None:
-        raise Misuse(_nothing(preparation.scene.policy, first, last))
+        raise InvalidRequest(_nothing(preparation.scene.policy, first, last))
     if made is None:
-        raise Misuse(_unwritten(found))
+        raise InvalidRequest(_unwritten(found))
     against = made.objections  # what was held against summaries that were not accepted
     made = await reviewed(session.store.log, view, made)
     made.objections = against
@@ -125,17 +125,17 @@ def _text(entry: Entry, made: Plan) -> str:
     return told(entry)
 
 
-async def apply(session: OpenSession, made: Plan) -> Entry:
+async def apply(session: AsyncSession, made: Plan) -> Entry:
     """Carry a plan out; Conflict where a marker came since, and nothing is changed then."""
     typed(made, Plan)
     if made.session and made.session != session.id:
-        raise Misuse(
+        raise InvalidRequest(
             f"the plan was made for the session {made.session}, not for {session.id}; make one here"
         )
     if not made.clears and not (made.summary or "").strip():
-        raise Misuse("the plan has no summary; write one, or make the plan again")
+        raise InvalidRequest("the plan has no summary; write one, or make the plan again")
     if not made.clears and taken(made) >= made.before - made.stays:
-        raise Misuse(
+        raise InvalidRequest(
             f"the summary takes {taken(made):,} tokens, and what it stands for only "
             f"{made.before - made.stays:,}; shorten it"
         )
@@ -150,43 +150,45 @@ async def apply(session: OpenSession, made: Plan) -> Entry:
             "since it was made, so nothing was done; do it again",
         )
         raise
-    session.watch.tell(compacted(session, marker, started))
+    session.watch.emit(compacted(session, marker, started))
     await session.upkeep.applied(entry)
     return entry
 
 
-async def undo(session: OpenSession, marker: str | int = "") -> Entry:
+async def undo(session: AsyncSession, marker: str | int = "") -> Entry:
     """Put a compaction out of force, the newest where none is named; all it hid comes back."""
     known = in_force(await loading.every_marker(session.store.log, session.id))
     standing = [e for e in known if isinstance(e.body, (Summary, Clear))]
     if marker == "":
         if not standing:
-            raise Misuse("there is no compaction to undo; `holdfast compact` makes one")
+            raise InvalidRequest("there is no compaction to undo; `holdfast compact` makes one")
         return await session.append(Undo(marker=standing[-1].seq))
     seq = await seq_of(session, marker)
     reversible = [e.seq for e in known if isinstance(e.body, REVERSIBLE)]
     if seq not in reversible:
-        raise Misuse(f"entry {seq} is no compaction in force; {_named('in force', reversible)}")
+        raise InvalidRequest(
+            f"entry {seq} is no compaction in force; {_named('in force', reversible)}"
+        )
     return await session.append(Undo(marker=seq))
 
 
-async def redo(session: OpenSession, marker: str | int = "") -> Entry:
+async def redo(session: AsyncSession, marker: str | int = "") -> Entry:
     """Put a compaction that was undone in force again, the last one undone where none is named."""
     known = await loading.every_marker(session.store.log, session.id)
     found = [entry.seq for entry in undone(known)]
     if marker == "":
         if not found:
-            raise Misuse(
+            raise InvalidRequest(
                 "there is nothing that was undone, so nothing to do again; `holdfast undo` undoes"
             )
         return await _redone(session, known, found[-1])
     seq = await seq_of(session, marker)
     if seq not in found:
-        raise Misuse(f"entry {seq} was not undone; {_named('undone', found)}")
+        raise InvalidRequest(f"entry {seq} was not undone; {_named('undone', found)}")
     return await _redone(session, known, seq)
 
 
-async def _redone(session: OpenSession, known: tuple[Entry, ...], seq: int) -> Entry:
+async def _redone(session: AsyncSession, known: tuple[Entry, ...], seq: int) -> Entry:
     """Put a marker in force again, unless another summary stands for the same stretch by now."""
     body = next(entry.body for entry in known if entry.seq == seq)
     later = [e for e in in_force(known) if e.seq > seq and isinstance(e.body, Summary)]
@@ -194,7 +196,7 @@ async def _redone(session: OpenSession, known: tuple[Entry, ...], seq: int) -> E
         for entry in later:
             assert isinstance(entry.body, Summary)
             if without(body.covers, entry.body.covers) != body.covers:
-                raise Misuse(
+                raise InvalidRequest(
                     f"entry {entry.seq} covers some of the same by now; undo it first, then redo"
                 )
     return await session.append(Redo(marker=seq))

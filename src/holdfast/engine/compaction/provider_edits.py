@@ -31,7 +31,7 @@ from holdfast.model.span import Span, union
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.engine.turns import Sent
 
 SHARE = 16
@@ -45,7 +45,7 @@ LONGEST = 32_768
 """A provider's own words may be this long."""
 
 
-async def apply(session: OpenSession, sent: Sent, reply: Reply, entry: Entry) -> None:
+async def apply(session: AsyncSession, sent: Sent, reply: Reply, entry: Entry) -> None:
     """Mark what was done to a request that has been answered."""
     if reply.stop in ("aborted", "error") or not (reply.edits or reply.compaction is not None):
         return
@@ -86,7 +86,7 @@ def _clear(sent: Sent, reply: Reply, said: Sequence[Entry]) -> Clear | None:
 
 
 async def _summary(
-    session: OpenSession, sent: Sent, reply: Reply, entry: Entry, view: View, said: Sequence[Entry]
+    session: AsyncSession, sent: Sent, reply: Reply, entry: Entry, view: View, said: Sequence[Entry]
 ) -> Summary | None:
     assert reply.compaction is not None
     sealed = reply.message.parts[reply.compaction]

@@ -22,7 +22,7 @@ from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.truncate import all_shown, shown
 from holdfast.engine.window.over_budget import floor_error, too_large, unknown_model
-from holdfast.engine.window.turn_state import Scene, messages, newest
+from holdfast.engine.window.turn_state import TurnState, messages, newest
 from holdfast.errors import OverBudget
 from holdfast.model.log import Entry, Head, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult
@@ -48,7 +48,7 @@ LEFT = (
 class Shedding:
     """What has to leave for one turn."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: TurnState) -> None:
         self._scene = scene
         self.weighed = 0
         """What all that is shown was weighed at when it was last looked at."""

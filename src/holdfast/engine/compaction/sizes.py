@@ -15,14 +15,14 @@ from holdfast.model.view import View
 from holdfast.model.window import Count
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
-    from holdfast.engine.window.token_count import Counting
-    from holdfast.engine.window.turn_state import Scene
+    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.window.token_count import TokenCount
+    from holdfast.engine.window.turn_state import TurnState
 
 Marked = TypeVar("Marked", bound="Summary | Clear")
 
 
-async def sized(scene: Scene, counting: Counting, view: View, marker: Marked) -> Marked:
+async def sized(scene: TurnState, counting: TokenCount, view: View, marker: Marked) -> Marked:
     """The marker with what the whole prompt takes before it, and about takes after it.
 
     It is unchanged where more is visible than is ever read: nobody could be sent that prompt.
@@ -39,7 +39,7 @@ async def sized(scene: Scene, counting: Counting, view: View, marker: Marked) ->
     return replace(marker, prompt_before=before.tokens, prompt_after=after.tokens)
 
 
-async def sized_by_hand(session: OpenSession, view: View, marker: Marked) -> Marked:
+async def sized_by_hand(session: AsyncSession, view: View, marker: Marked) -> Marked:
     """The same for a plan that somebody applies; unchanged where no model is named."""
     given = await given_now(session)
     if not given.model:

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec import Struct
 
-from holdfast.errors import Misuse, StoreError, Unknown
+from holdfast.errors import InvalidRequest, NotFound, StoreError
 from holdfast.model import wire
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.ports import Catalogue, Store
 
 if TYPE_CHECKING:
-    from holdfast.model.log import Session
+    from holdfast.model.log import SessionInfo
 
 MARK = "@sha256:"
 """What stands between a policy's name and its hash."""
@@ -85,15 +85,15 @@ class KeptPolicies:
         hash = hash_in(name)
         if not hash or hash in self._known:
             return
-        with suppress(Unknown, StoreError):
+        with suppress(NotFound, StoreError):
             data = await store.calls.kept(session, hash)
             if wire.digest(data).hex() == hash:
                 self._known[hash] = _unpacked(data)
 
-    async def copy(self, store: Store, source: Session, target: str) -> None:
+    async def copy(self, store: Store, source: SessionInfo, target: str) -> None:
         """Keep what one session keeps in another as well."""
         if hash := hash_in(source.policy):
-            with suppress(Unknown):
+            with suppress(NotFound):
                 await store.calls.keep(target, await store.calls.kept(source.id, hash))
 
 
@@ -102,7 +102,7 @@ def _whole(policy: Policy) -> Policy:
     try:
         return msgspec.convert(msgspec.to_builtins(policy), Policy)
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise Misuse(f"this policy cannot be kept: {error}") from error
+        raise InvalidRequest(f"this policy cannot be kept: {error}") from error
 
 
 def _packed(policy: Policy, catalogue: Catalogue) -> bytes:
@@ -125,13 +125,13 @@ def _packed(policy: Policy, catalogue: Catalogue) -> bytes:
 
 
 def _unpacked(data: bytes) -> Content:
-    """The content of a policy; Misuse where it is none, or would have a file read."""
+    """The content of a policy; InvalidRequest where it is none, or would have a file read."""
     try:
         content = wire.decode(data, Content)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise Misuse(f"what is kept as a policy cannot be read: {error}") from error
+        raise InvalidRequest(f"what is kept as a policy cannot be read: {error}") from error
     if _names_files(msgspec.to_builtins(content.policy)):
-        raise Misuse("what is kept as a policy names a file, and none is read for it")
+        raise InvalidRequest("what is kept as a policy names a file, and none is read for it")
     return content
 
 
@@ -161,7 +161,7 @@ class KeptCatalogue:
             return content.policy
         if hash_in(name):
             do = "its content is not kept here; choose another with set_policy(…)"
-            raise Unknown("policy", name, (), do)
+            raise NotFound("policy", name, (), do)
         return self._under.policy(name)
 
     def prompt(self, name: str) -> str:

@@ -20,8 +20,8 @@ from holdfast.core.log.transcript_text import earlier, told
 from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.recall import expandable, recalled, without_recalled
 from holdfast.engine.compaction.focus import standing
-from holdfast.engine.compaction.lease import Flight
-from holdfast.engine.compaction.model_summary import Summaries
+from holdfast.engine.compaction.lease import Lease
+from holdfast.engine.compaction.model_summary import ModelSummary
 from holdfast.engine.inspect.ledger import packed
 from holdfast.engine.window.turn_state import messages
 from holdfast.failpoints import failpoint
@@ -33,7 +33,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.span import clip, remaining, within, without
 
 if TYPE_CHECKING:
-    from holdfast.engine.window.turn_state import Scene
+    from holdfast.engine.window.turn_state import TurnState
 
 LEDGER = 0.2
 EXPAND = 0.05
@@ -49,10 +49,10 @@ JOINT = 2
 """What parts a summary from what is laid beside it."""
 
 
-class Drafting:
+class SummaryWriter:
     """How the plans of one turn come to their summaries."""
 
-    def __init__(self, scene: Scene, *, ask: bool) -> None:
+    def __init__(self, scene: TurnState, *, ask: bool) -> None:
         self._scene = scene
         self._ask = ask
 
@@ -71,7 +71,7 @@ class Drafting:
         return session.catalogue.profile(weak) if weak else None
 
     async def drafted(
-        self, plan: Plan, now: Situation, *, focus: str = "", flight: Flight | None = None
+        self, plan: Plan, now: Situation, *, focus: str = "", flight: Lease | None = None
     ) -> Plan | None:
         """The plan with its summary; None where it was vetoed, or no summary was accepted."""
         failpoint("compaction.planned")
@@ -143,13 +143,13 @@ class Drafting:
         ledger: Ledger,
         rule: Summarise,
         focus: str,
-        flight: Flight | None,
+        flight: Lease | None,
     ) -> None:
         """Have the prose written: by a model where there is one, otherwise without."""
         beside = estimate(plan.ledger) + estimate(plan.expand) + 2 * JOINT
         left = int((plan.most - now.frame - beside) * (1 - rule.names))
         if self.asks:
-            writing = Summaries(self._scene, rule, ledger, plan, now, flight)
+            writing = ModelSummary(self._scene, rule, ledger, plan, now, flight)
             await writing.write(left, focus)
         if not plan.summary and (not self.asks or _does_without(rule, now)):
             plan.summary = await self._extracted(plan, now, ledger, left, focus)

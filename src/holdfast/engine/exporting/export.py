@@ -22,13 +22,13 @@ from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.compaction.stored_policies import hash_in
 from holdfast.engine.exporting.fidelity import stated
 from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.exporters import claude_code, codex, html, markdown, portable
 from holdfast.exporters.fidelity import honest, many, said
 from holdfast.exporters.native import Live
 from holdfast.exporters.readable import Calls
 from holdfast.model import wire
-from holdfast.model.log import Entry, Session, Summary
+from holdfast.model.log import Entry, SessionInfo, Summary
 from holdfast.model.message import Media, Message, Record
 from holdfast.model.portable import Fidelity
 from holdfast.model.reply import Call
@@ -36,7 +36,7 @@ from holdfast.model.span import Span, within
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 PAGES: dict[str, ModuleType] = {"markdown": markdown, "html": html}
 REQUESTS = ("anthropic", "openai-responses", "openai-chat")
@@ -79,7 +79,7 @@ async def exported(exporting: Exporting) -> Exported:
     return Exported(data=data, fidelity=exporting.fidelity)
 
 
-async def entitled(session: OpenSession, info: Session, *, raw: bool) -> Session:
+async def entitled(session: AsyncSession, info: SessionInfo, *, raw: bool) -> SessionInfo:
     """What a session is, under the words it begins with where it has no title.
 
     Secrets are masked before anything is cut: half a key is not known as one.
@@ -95,7 +95,7 @@ class Exporting:
 
     def __init__(
         self,
-        session: OpenSession,
+        session: AsyncSession,
         format: str,
         *,
         model: str = "",
@@ -103,7 +103,9 @@ class Exporting:
         boundaries: bool = False,
     ) -> None:
         if format not in FORMATS:
-            raise Misuse(f"there is no export to {format!r}; name one of {', '.join(FORMATS)}")
+            raise InvalidRequest(
+                f"there is no export to {format!r}; name one of {', '.join(FORMATS)}"
+            )
         self._session, self._format = session, format
         self._model, self._raw = model, raw
         self.boundaries = boundaries
@@ -136,13 +138,13 @@ class Exporting:
         if self.boundaries:
             yield made.lines()
 
-    async def _calls(self, info: Session) -> AsyncIterator[tuple[Call, ...]]:
+    async def _calls(self, info: SessionInfo) -> AsyncIterator[tuple[Call, ...]]:
         after = ""
         while page := await self._session.store.calls.calls(info.id, after=after):
             yield page
             after = page[-1].id
 
-    async def _given(self, info: Session) -> dict[str, bytes]:
+    async def _given(self, info: SessionInfo) -> dict[str, bytes]:
         """What its calls were given, each once."""
         names: set[str] = set()
         async for page in self._calls(info):
@@ -150,7 +152,7 @@ class Exporting:
         names |= {hash for hash in (hash_in(info.policy),) if hash}
         given: dict[str, bytes] = {}
         for name in sorted(names):
-            with suppress(Unknown):  # `holdfast doctor` tells what is missing
+            with suppress(NotFound):  # `holdfast doctor` tells what is missing
                 given[name] = await self._session.store.calls.kept(info.id, name)
         return given
 

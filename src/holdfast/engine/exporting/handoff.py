@@ -22,7 +22,7 @@ from holdfast.engine.exporting.export import Exporting, entitled
 from holdfast.engine.exporting.output_path import placing
 from holdfast.engine.inspect.explain import UNKNOWN
 from holdfast.engine.window.preparation import Preparation
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.exporters import claude_code, codex, markdown
 from holdfast.exporters.fidelity import honest, many
 from holdfast.exporters.native import named
@@ -33,7 +33,7 @@ from holdfast.model.message import Message, Part
 from holdfast.model.portable import Fidelity
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 TARGETS = ("claude-code", "codex", "chat", "markdown")
 
@@ -59,7 +59,7 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 async def hand_over(
-    session: OpenSession, to: str, *, directory: str, model: str = "", raw: bool = False
+    session: AsyncSession, to: str, *, directory: str, model: str = "", raw: bool = False
 ) -> Handed:
     """What a program needs to go on with a session; nothing is written yet."""
     if to == "chat":
@@ -68,7 +68,9 @@ async def hand_over(
     if to == "markdown":
         return await _document(session, raw=raw)
     if to not in TARGETS:
-        raise Misuse(f"nobody of the name {to!r} can take it; name one of {', '.join(TARGETS)}")
+        raise InvalidRequest(
+            f"nobody of the name {to!r} can take it; name one of {', '.join(TARGETS)}"
+        )
     exporting = Exporting(session, to, model=model, raw=raw)
     live = await exporting.live(await _preface(session, raw=raw))
     live = replace(live, directory=directory or live.directory)
@@ -102,7 +104,7 @@ def put(handed: Handed, home: Path) -> Path:
         return root.path / name
 
 
-async def _preface(session: OpenSession, *, raw: bool) -> str:
+async def _preface(session: AsyncSession, *, raw: bool) -> str:
     """What whoever goes on is told first."""
     info, id = session.info, quote(session.id)
     facts = render(await session.ledger(), LEDGER)
@@ -118,9 +120,9 @@ async def _preface(session: OpenSession, *, raw: bool) -> str:
     return told if raw else masked(told)
 
 
-async def _document(session: OpenSession, *, raw: bool) -> Handed:
+async def _document(session: AsyncSession, *, raw: bool) -> Handed:
     """A text for whoever can be given one: the ledger, then what the model sees."""
-    seen = [entry async for page in session.seen_pages() for entry in page]
+    seen = [entry async for page in session.visible_pages() for entry in page]
     parts = await _shown(session)
     entries = [_as_shown(entry, parts) for entry in seen]
     calls = Calls()
@@ -141,7 +143,7 @@ async def _document(session: OpenSession, *, raw: bool) -> Handed:
     return Handed(to="markdown", id=session.id, data=data, fidelity=fidelity)
 
 
-async def _shown(session: OpenSession) -> dict[int, tuple[Part, ...]]:
+async def _shown(session: AsyncSession) -> dict[int, tuple[Part, ...]]:
     """What the window shows of each entry: outputs cut, and a handle for what was cleared."""
     given = await given_now(session)
     given = replace(given, model=given.model or UNKNOWN)

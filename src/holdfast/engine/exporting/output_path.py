@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from os import PathLike
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 
 _WHY = {
     errno.ENOENT: ("there is no such directory", "make it first, or name another place"),
@@ -21,17 +21,19 @@ _WHY = {
 
 @contextmanager
 def placing(path: str | PathLike[str]) -> Generator[None]:
-    """Misuse where a file cannot be written because of its place; nothing was written then."""
+    """Raise InvalidRequest where a file cannot be written at its place; nothing is written then."""
     try:
         named = "\0" not in os.fsdecode(os.fsencode(path))
     except UnicodeEncodeError:
         named = False
     if not named:
-        raise Misuse(f"{str(path)!r} cannot be a path: no file can have this name; choose another")
+        raise InvalidRequest(
+            f"{str(path)!r} cannot be a path: no file can have this name; choose another"
+        )
     try:
         yield
     except OSError as error:
         if (why := _WHY.get(error.errno or 0)) is None:
             raise
         what, do = why
-        raise Misuse(f"{str(path)!r} cannot be written: {what}; {do}") from error
+        raise InvalidRequest(f"{str(path)!r} cannot be written: {what}; {do}") from error

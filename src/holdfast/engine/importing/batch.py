@@ -21,7 +21,7 @@ from holdfast.engine.importing.source import Importing, Reading, trouble
 from holdfast.engine.importing.workers import Readied, Workers, workers
 from holdfast.errors import HoldfastError
 from holdfast.model.import_batch import Ready
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 from holdfast.model.transcript_events import Problem
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def _alone(
     reading: Reading | None = None,
     *,
     waits: bool = False,
-) -> Imported:
+) -> ImportReport:
     """Import one source; why it cannot be, where it cannot."""
     importing = Importing(engine, source, reading=reading, waits=waits)
     try:
@@ -60,7 +60,7 @@ async def _alone(
     except TooEarly:
         raise
     except Exception as error:
-        report = Imported(path=source.path, importer=source.importer, size=source.size)
+        report = ImportReport(path=source.path, importer=source.importer, size=source.size)
         return trouble(report, Problem(_why(error)))
 
 
@@ -77,7 +77,7 @@ async def run(
     fresh: bool = False,
     again: bool = False,
     reading: Reading | None = None,
-) -> AsyncIterator[Imported]:
+) -> AsyncIterator[ImportReport]:
     """Import these sources, one after the other; what each has brought.
 
     Where much is new, workers read it beside us, and a few sources are written together.
@@ -97,7 +97,7 @@ async def run(
 
 async def _first(
     engine: Engine, wanted: list[Source], beside: Workers | None, alone: Copies
-) -> AsyncIterator[Imported]:
+) -> AsyncIterator[ImportReport]:
     """Import all that need not wait."""
     together = Readied(engine)
     for source in wanted:
@@ -121,7 +121,7 @@ async def _ready(engine: Engine, beside: Workers, source: Source) -> Ready | Non
     return await engine.aside(partial(beside.take, source.path))
 
 
-async def _written(together: Readied, alone: Copies) -> AsyncIterator[Imported]:
+async def _written(together: Readied, alone: Copies) -> AsyncIterator[ImportReport]:
     """Write what was made ready, or read it here where that cannot be; then what was set aside."""
     given, aside = together.taken()
     try:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast.core.calls.price import cost
-from holdfast.errors import Conflict, Misuse, StoreError
+from holdfast.errors import Conflict, InvalidRequest, StoreError
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.import_batch import Brought, Source
+from holdfast.model.import_batch import ImportBatch, Source
 from holdfast.model.log import Body
 from holdfast.model.message import Message, Record, Text, ToolCall, ToolResult
 from holdfast.model.profile import Profile
@@ -30,7 +30,7 @@ TOLD = "told"
 
 
 async def bring(
-    engine: Engine, *brought: Brought, sources: Sequence[Source] = ()
+    engine: Engine, *brought: ImportBatch, sources: Sequence[Source] = ()
 ) -> tuple[int, ...]:
     """Write what was brought; how many calls of each were new.
 
@@ -41,8 +41,8 @@ async def bring(
         replace(one, calls=tuple([_priced(call, known) for call in one.calls])) for one in brought
     ]
     try:
-        calls = await engine.store.imports.bring(*priced, sources=sources)
-    except Misuse as refused:
+        calls = await engine.store.imports.commit(*priced, sources=sources)
+    except InvalidRequest as refused:
         if not any(one.new for one in brought):
             raise
         raise Conflict(brought[0].session, 0, 0) from refused

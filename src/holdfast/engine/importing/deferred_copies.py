@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from holdfast.engine.importing.discovery import Source
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 
-Read = Callable[[Source, bool], Awaitable[Imported]]
+Read = Callable[[Source, bool], Awaitable[ImportReport]]
 """Imports a source; TooEarly, where it is told to wait, for a copy whose session is not here."""
 
 
@@ -22,7 +22,7 @@ class Copies:
         self._read = read
         self._waiting: list[Source] = []
 
-    async def tried(self, source: Source) -> AsyncIterator[Imported]:
+    async def tried(self, source: Source) -> AsyncIterator[ImportReport]:
         """Import a source; nothing is told of one that waits from now on."""
         try:
             report = await self._read(source, True)
@@ -31,7 +31,7 @@ class Copies:
             return
         yield report
 
-    async def rest(self) -> AsyncIterator[Imported]:
+    async def rest(self) -> AsyncIterator[ImportReport]:
         """Import what waits, each after its session, be that a copy too; then what has none."""
         before = len(self._waiting) + 1
         while len(self._waiting) < before:

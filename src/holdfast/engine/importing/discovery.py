@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from holdfast.engine.importing.transcript_file import MARK
 from holdfast.engine.plugins import importer, importers
-from holdfast.errors import Misuse, Unavailable, Unknown, Unsafe
+from holdfast.errors import InvalidRequest, NotFound, Unavailable, Unsafe
 from holdfast.files import Root
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 from holdfast.model.transcript_events import Problem
 from holdfast.ports import Importer
 
@@ -54,7 +54,7 @@ class Source(Struct, frozen=True):
 def usual(home: Path, wanted: Sequence[str] = ()) -> Iterator[Path]:
     """The places that exist where programs usually keep their transcripts."""
     for name in wanted or importers():
-        for place in importer(name).places():
+        for place in importer(name).default_paths():
             if (home / place).exists():
                 yield home / place
 
@@ -80,7 +80,7 @@ def _named(path: Path, known: Sequence[Importer], *, alone: bool, forced: bool) 
     """What is at a path; that nothing is, where others were named too."""
     try:
         yield from _at(path, known, forced=forced)
-    except (Misuse, Unknown, Unavailable) as why:
+    except (InvalidRequest, NotFound, Unavailable) as why:
         if alone:
             raise
         yield Source("", str(path.parent), path.name, why=str(why), named=True)
@@ -97,12 +97,12 @@ def _at(path: Path, known: Sequence[Importer], *, forced: bool) -> Iterator[Sour
             source = _taken(root, place.name, known[0], source.size)
         if source.why:
             names = ", ".join(one.name for one in known)
-            raise Misuse(
+            raise InvalidRequest(
                 f"{path} is no transcript that can be imported: {source.why}; known are {names}"
             )
         yield source
     else:
-        raise Unknown("file or directory", str(path), (), "check the path")
+        raise NotFound("file or directory", str(path), (), "check the path")
 
 
 def _beneath(place: Path, known: Sequence[Importer]) -> Iterator[Source]:
@@ -125,7 +125,7 @@ def _recognised(
     root: Root, name: str, known: Sequence[Importer], *, any_name: bool = False
 ) -> Source:
     """Whose a file is, by its name and its first bytes; or why it is nobody's."""
-    taken = [one for one in known if any_name or one.takes(name)]
+    taken = [one for one in known if any_name or one.matches_name(name)]
     if not taken:
         return Source("", str(root.path), name, why=UNNAMED)
     try:
@@ -164,6 +164,6 @@ def _above(root: Root, name: str, reach: int) -> Path:
     return (directory, *directory.parents)[min(reach, len(directory.parents))]
 
 
-def left_aside(source: Source) -> Imported:
+def left_aside(source: Source) -> ImportReport:
     """The report of what was named, but is no transcript; and of what cannot be read."""
-    return Imported(path=source.path, problems=(Problem(source.why),), troubles=1)
+    return ImportReport(path=source.path, problems=(Problem(source.why),), troubles=1)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from holdfast.engine import loading
 from holdfast.model import wire
-from holdfast.model.import_report import Origin
+from holdfast.model.import_report import ImportState
 from holdfast.model.log import Body, Entry, Notes, Records, Rewind, Summary
 from holdfast.model.message import (
     Message,
@@ -151,7 +151,7 @@ def split(prints: bytes) -> list[bytes]:
     return [prints[at : at + SIZE] for at in range(0, len(prints), SIZE)]
 
 
-def named(before: Sequence[Origin], agent: str, native: str) -> Origin | None:
+def named(before: Sequence[ImportState], agent: str, native: str) -> ImportState | None:
     """What a file has become that was imported before, by its name or by that of a branch."""
     mine = [one for one in before if one.agent == agent]
     found = [one for one in mine if f"{one.native}#".startswith(f"{native}#")]

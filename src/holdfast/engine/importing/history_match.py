@@ -33,10 +33,10 @@ from holdfast.engine.importing.fingerprints import (
     split,
 )
 from holdfast.engine.importing.import_state import AGAIN, IMPORT, learnt
-from holdfast.errors import Misuse
-from holdfast.model.import_batch import Brought
-from holdfast.model.import_report import Imported, Origin
-from holdfast.model.log import Body, Draft, Entry, Records, Rewind, Session, moved_on
+from holdfast.errors import InvalidRequest
+from holdfast.model.import_batch import ImportBatch
+from holdfast.model.import_report import ImportReport, ImportState
+from holdfast.model.log import Body, Draft, Entry, Records, Rewind, SessionInfo, moved_on
 from holdfast.model.message import Message, Record
 from holdfast.model.span import Span
 from holdfast.model.store import Expect
@@ -55,26 +55,27 @@ MOST_STANDARD = 8
 """So many records a program puts at most before what anybody says."""
 
 
-class Trail:
+class HistoryMatch:
     """One imported session, as far as it is known and as it is written."""
 
     def __init__(
-        self, engine: Engine, wanted: Session, native: str, report: Imported, *, careful: bool,
-        before: Sequence[Origin],
+        self, engine: Engine, wanted: SessionInfo, native: str, report: ImportReport, *,
+        careful: bool,
+        before: Sequence[ImportState],
     ) -> None:  # fmt: skip
         self._engine, self._store, self._report = engine, engine.store, report
         self._before, self._foreign = before, True
         """What was imported from this file before; where nothing was, it may tell a branch."""
         self._careful = careful
         """Whether a session is made before anything of it is written, to see whether it is new."""
-        self._new: Session | None = None
+        self._new: SessionInfo | None = None
         """The session where it is made together with its first entries."""
         self._wanted, self.native = wanted, native
         self.begins = wanted.fork  # what lies before it is not told
-        self.session: Session | None = None
+        self.session: SessionInfo | None = None
         self._prints: list[bytes] = []
         self._places: list[int] = []
-        self._alike: tuple[Origin, ...] = ()
+        self._alike: tuple[ImportState, ...] = ()
         self._source: Copied | None = None
         self._straight = True
         self._imported = 0
@@ -116,7 +117,7 @@ class Trail:
         id = session_id(self._wanted.agent, native)
         self.native, self._wanted = native, replace(self._wanted, id=id)
 
-    def _take(self, origin: Origin) -> None:
+    def _take(self, origin: ImportState) -> None:
         self._prints = split(origin.prints)
         self._places = list(origin.places)
         self._straight, self._imported = origin.straight, origin.head
@@ -265,7 +266,7 @@ class Trail:
 
     async def _look_around(self, print: bytes) -> None:
         """Others that begin in the same way may have the rest too; otherwise it is a new one."""
-        found = await self._store.imports.alike(print)
+        found = await self._store.imports.by_opening(print)
         agent = self._wanted.agent
         self._alike = tuple(one for one in found if one.agent == agent and one.straight)
         if not self._alike:
@@ -282,7 +283,7 @@ class Trail:
             self._prints = split(one.prints)[: self._at]
             self._places = list(one.places[: self._at])
 
-    async def _standard(self, one: Origin) -> list[Entry]:
+    async def _standard(self, one: ImportState) -> list[Entry]:
         """What has been the same so far, where that is only what programs put before a session."""
         many = self._at
         if many > MOST_STANDARD or tuple(one.places[:many]) != tuple(range(1, many + 1)):
@@ -304,7 +305,7 @@ class Trail:
             )  # fmt: skip
         self._pending = pending
 
-    async def _create(self, wanted: Session) -> bool:
+    async def _create(self, wanted: SessionInfo) -> bool:
         """Create a session; False where it is there already, and was read instead."""
         if not (self._careful or wanted.fork):
             updated = max(wanted.updated, wanted.created)
@@ -313,7 +314,7 @@ class Trail:
             return True
         try:
             self.session = await self._store.sessions.create(wanted)
-        except Misuse:
+        except InvalidRequest:
             self.session = await self._store.sessions.session(wanted.id)
             await self._reread()
             self._pending = [one for one in self._pending if self.loose.new(*of_record(one))]
@@ -411,7 +412,7 @@ class Trail:
             self._markers = [*found, *(entry for entry in placed if not entry.is_message)]
         return self._markers
 
-    def made(self) -> Brought | None:
+    def made(self) -> ImportBatch | None:
         """The session with what waits, where nothing of it is written yet."""
         return self._waited() if self._new else None
 
@@ -420,11 +421,11 @@ class Trail:
         if self._buffer or self._new:
             await self._bring(self._waited())
 
-    async def _bring(self, brought: Brought) -> None:
+    async def _bring(self, brought: ImportBatch) -> None:
         await bring(self._engine, brought)
         self._report.wrote(brought.drafts)
 
-    def _waited(self) -> Brought:
+    def _waited(self) -> ImportBatch:
         """All that waits; from here on it does no more."""
         self._settle()
         waiting, self._buffer, self._bytes = tuple(self._buffer), [], 0
@@ -432,7 +433,7 @@ class Trail:
         print = blake2b(b"".join(self._prints[-len(waiting) :]), digest_size=8).hexdigest()
         return self._taken(waiting, f"{IMPORT}{self.session.head}:{print}")
 
-    def _taken(self, drafts: tuple[Draft, ...], key: str) -> Brought:
+    def _taken(self, drafts: tuple[Draft, ...], key: str) -> ImportBatch:
         """Drafts as they are to be written; the session is told as it will be then."""
         assert self.session
         now, new, self._new = self.session, self._new, None
@@ -440,9 +441,9 @@ class Trail:
         placed = (draft.placed(now.id, seq, key) for seq, draft in enumerate(drafts, now.head + 1))
         self.session = moved_on(now, placed)
         self._imported = self.session.head
-        return Brought(session=now.id, new=new, drafts=drafts, key=key, expect=expect)
+        return ImportBatch(session=now.id, new=new, drafts=drafts, key=key, expect=expect)
 
-    async def finish(self) -> Brought | None:
+    async def finish(self) -> ImportBatch | None:
         """All that still waits, and what is to be remembered; nothing where nothing was told."""
         if self._alike:
             await self._branch()
@@ -452,7 +453,7 @@ class Trail:
             return None
         await self._lay_by(0)
         brought = self._waited()
-        origin = Origin(
+        origin = ImportState(
             agent=self._wanted.agent,
             native=self.native,
             session=self.session.id,
@@ -472,7 +473,7 @@ class Trail:
         return [entry for entry in read if entry.is_message]
 
 
-class Rolling(Trail):
+class Rolling(HistoryMatch):
     """One imported session that such files tell of."""
 
     async def known(

@@ -27,10 +27,10 @@ from holdfast.engine.importing.fingerprints import of_entry
 from holdfast.engine.inspect.ledger import unpacked
 from holdfast.engine.settings import is_installed
 from holdfast.engine.window.sections import Given
-from holdfast.errors import Corrupt, Misuse
+from holdfast.errors import Corrupt, InvalidRequest
 from holdfast.model import wire
-from holdfast.model.import_batch import Brought
-from holdfast.model.import_report import Imported
+from holdfast.model.import_batch import ImportBatch
+from holdfast.model.import_report import ImportReport
 from holdfast.model.log import (
     Body,
     Clear,
@@ -40,7 +40,7 @@ from holdfast.model.log import (
     Notes,
     Pin,
     Records,
-    Session,
+    SessionInfo,
     Summary,
     Switch,
     moved_on,
@@ -79,7 +79,7 @@ LONGEST = 200
 """More letters than the id of any session has."""
 
 
-async def carry(engine: Engine, told: PortableSession, report: Imported) -> str:
+async def carry(engine: Engine, told: PortableSession, report: ImportReport) -> str:
     """Write what is new of a session; its id here."""
     carrying = Carrying(engine, told, report)
     return await carrying.run()
@@ -88,7 +88,7 @@ async def carry(engine: Engine, told: PortableSession, report: Imported) -> str:
 class Carrying:
     """One session of a file on its way into the store."""
 
-    def __init__(self, engine: Engine, told: PortableSession, report: Imported) -> None:
+    def __init__(self, engine: Engine, told: PortableSession, report: ImportReport) -> None:
         self._engine, self._store, self._report = engine, engine.store, report
         self._told = told
         self._entries = checked(told)
@@ -120,16 +120,16 @@ class Carrying:
         self._problems.append(Problem(told.format(name), severity="notice"))
         return DEFAULT
 
-    async def _join(self, known: Session) -> None:
+    async def _join(self, known: SessionInfo) -> None:
         """Share what is the same, whichever of two was here first."""
         told, sessions = self._told.session, self._store.sessions
         waits = known.id == told.id and not known.parent and _named(told.parent)
         if waits and 0 < told.fork <= len(self._entries):
-            await sessions.wait(known.id, told.parent, told.fork)
-            await sessions.adopt(told.parent)
-        await sessions.adopt(known.id)
+            await sessions.await_parent(known.id, told.parent, told.fork)
+            await sessions.adopt_children(told.parent)
+        await sessions.adopt_children(known.id)
 
-    async def _place(self, wanted: Session) -> tuple[Session, int]:
+    async def _place(self, wanted: SessionInfo) -> tuple[SessionInfo, int]:
         """The session to write to, and how much of it is there already."""
         while True:
             known = await self._store.sessions.find(wanted.id)
@@ -142,15 +142,15 @@ class Carrying:
             shared = {"parent": known.id, "fork": same} if same else {}
             wanted = replace(wanted, id=id, **shared)
 
-    async def _created(self, wanted: Session) -> Session:
+    async def _created(self, wanted: SessionInfo) -> SessionInfo:
         try:
             return await self._store.sessions.create(await self._rooted(wanted))
-        except Misuse:
+        except InvalidRequest:
             if known := await self._store.sessions.find(wanted.id):
                 return known  # somebody else was faster
             raise
 
-    async def _rooted(self, wanted: Session) -> Session:
+    async def _rooted(self, wanted: SessionInfo) -> SessionInfo:
         """The session as a fork where what it shares is here; otherwise one of its own.
 
         What shares nothing does a part of the work of its parent, be that here or not.
@@ -164,7 +164,7 @@ class Carrying:
         fits = parent and 0 < wanted.fork <= min(parent.head, len(self._entries))
         return wanted if fits and parent and await self._same(parent) >= wanted.fork else alone
 
-    async def _same(self, known: Session) -> int:
+    async def _same(self, known: SessionInfo) -> int:
         """How many entries of a session are those of the file, from the beginning."""
         spans, same = clip(EVERYTHING, 1, min(known.head, len(self._entries))), 0
         async for page in loading.pages(self._store.log, known.id, spans, bare=False):
@@ -176,7 +176,7 @@ class Carrying:
                 same += 1
         return same
 
-    async def _append(self, known: Session, new: Sequence[Entry]) -> Session:
+    async def _append(self, known: SessionInfo, new: Sequence[Entry]) -> SessionInfo:
         before = list(await loading.every_marker(self._store.log, known.id))
         state: Folded | None = fold(before)
         for key, some in _together(new, self._entries[known.head - 1].key if known.head else ""):
@@ -190,8 +190,8 @@ class Carrying:
                     before.append(placed)
                 drafts.append(made)
             expect = Expect(message=known.last_message, marker=known.last_marker)
-            brought = Brought(session=known.id, drafts=tuple(drafts), key=key, expect=expect)
-            await self._store.imports.bring(brought)
+            brought = ImportBatch(session=known.id, drafts=tuple(drafts), key=key, expect=expect)
+            await self._store.imports.commit(brought)
             self._report.wrote(drafts)
             known = moved_on(known, some)
             self._engine.appended = True
@@ -203,7 +203,9 @@ class Carrying:
             return state
         self._work += len(before)
         if self._work > WORK:
-            raise Misuse("its markers reach back so often that folding them would take for ever")
+            raise InvalidRequest(
+                "its markers reach back so often that folding them would take for ever"
+            )
         return fold(before)
 
     def _draft(self, entry: Entry, state: Folded | None) -> Draft:
@@ -248,7 +250,7 @@ class Carrying:
             return data
         return wire.encode(replace(given, policy=self._policy(given.policy)))
 
-    async def _record(self, known: Session) -> None:
+    async def _record(self, known: SessionInfo) -> None:
         """Its calls, with what they were given; told again, they are the same rows.
 
         Calls of a session that it shares its beginning with stay there.
@@ -263,10 +265,10 @@ class Carrying:
             if call.id not in shared
         ]
         for at in range(0, len(calls), CALLS):
-            brought = Brought(session=known.id, calls=tuple(calls[at : at + CALLS]))
-            self._report.calls += sum(await self._store.imports.bring(brought))
+            brought = ImportBatch(session=known.id, calls=tuple(calls[at : at + CALLS]))
+            self._report.calls += sum(await self._store.imports.commit(brought))
 
-    async def _shared_calls(self, known: Session) -> set[str]:
+    async def _shared_calls(self, known: SessionInfo) -> set[str]:
         """The ids of the calls of every session that one was forked from."""
         ids: set[str] = set()
         while known.parent and known.fork:
@@ -297,20 +299,24 @@ def _said(entry: Entry) -> Entry:
 
 
 def checked(told: PortableSession) -> tuple[Entry, ...]:
-    """The entries of a session; Misuse where no log can be made of them."""
+    """The entries of a session; InvalidRequest where no log can be made of them."""
     entries = told.entries
     for place, entry in enumerate(entries, 1):
         if entry.seq != place:
-            raise Misuse(f"session {told.session.id!r} has no entry {place}, but a later one")
+            raise InvalidRequest(
+                f"session {told.session.id!r} has no entry {place}, but a later one"
+            )
         times = (entry.created, entry.completed or 0)
         if not _named(entry.id) or not all(0 <= time < wire.LARGEST for time in times):
-            raise Misuse(f"entry {place} of session {told.session.id!r} has no id, or no such time")
+            raise InvalidRequest(
+                f"entry {place} of session {told.session.id!r} has no id, or no such time"
+            )
     info = told.session
     if not _named(info.id) or len(info.id) > LONGEST:
-        raise Misuse(f"{info.id[:LONGEST]!r} is no id of a session")
+        raise InvalidRequest(f"{info.id[:LONGEST]!r} is no id of a session")
     numbers = [info.created, info.updated, info.archived, *chain(*map(_numbers, told.calls))]
     if not all(0 <= number < wire.LARGEST for number in numbers):
-        raise Misuse(f"session {info.id!r} tells a time or a number that can be none")
+        raise InvalidRequest(f"session {info.id!r} tells a time or a number that can be none")
     return entries
 
 

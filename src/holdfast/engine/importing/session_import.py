@@ -21,26 +21,26 @@ from holdfast.engine.importing.fingerprints import (
     timeless,
     with_subtasks,
 )
-from holdfast.engine.importing.history_match import Rolling, Trail
+from holdfast.engine.importing.history_match import HistoryMatch, Rolling
 from holdfast.model import wire
-from holdfast.model.import_batch import Brought
-from holdfast.model.import_report import Imported, Origin
-from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, Session, Summary
+from holdfast.model.import_batch import ImportBatch
+from holdfast.model.import_report import ImportReport, ImportState
+from holdfast.model.log import Body, Clear, Folded, Notes, PartRef, Rewind, SessionInfo, Summary
 from holdfast.model.message import Message, Opaque, Part, Subtask, SummaryText, ToolResult
 from holdfast.model.reply import Call
 from holdfast.model.span import Span, clip
 from holdfast.model.store import Changes
 from holdfast.model.transcript_events import (
     HANDED,
-    Begun,
-    Called,
+    CallRead,
     Cleared,
     Compacted,
     Kept,
+    MessageRead,
     Noted,
     Rewound,
-    Said,
-    Told,
+    SessionStarted,
+    TranscriptEvent,
 )
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ class Ingest:
         self,
         engine: Engine,
         agent: str,
-        begun: Begun,
+        begun: SessionStarted,
         parent: str,
-        report: Imported,
+        report: ImportReport,
         *,
         careful: bool,
-        before: Sequence[Origin],
+        before: Sequence[ImportState],
         shared: int = 0,
         source: str = "",
     ) -> None:
@@ -75,7 +75,7 @@ class Ingest:
         self._begun = begun
         self._title, self._model = begun.title, begun.model
         wanted = replace(self._wanted(begun, parent), fork=shared)
-        made = Rolling if begun.rolling else Trail
+        made = Rolling if begun.rolling else HistoryMatch
         self._trail = made(engine, wanted, begun.native, report, careful=careful, before=before)
         self._standing = Standing()
         self._natives: dict[str, int] = {}
@@ -91,8 +91,8 @@ class Ingest:
         self._copied = bool(shared)
         """Whether what is told next was handed over, and is in the session it is shared with."""
 
-    def _wanted(self, begun: Begun, parent: str) -> Session:
-        return Session(
+    def _wanted(self, begun: SessionStarted, parent: str) -> SessionInfo:
+        return SessionInfo(
             id=session_id(self._agent, begun.native),
             created=begun.created,
             directory=begun.directory,
@@ -109,11 +109,11 @@ class Ingest:
         if self._source:
             await self._trail.trace(self._source)
 
-    def made(self) -> Brought | None:
+    def made(self) -> ImportBatch | None:
         """The session with what it holds so far, where it is not written yet."""
         return self._trail.made()
 
-    def handed(self, item: Told) -> bool:
+    def handed(self, item: TranscriptEvent) -> bool:
         """Whether an item is of what was handed over, or the record that ends it."""
         if not self._copied:
             return False
@@ -127,7 +127,7 @@ class Ingest:
         secrets = self._engine.secrets
         return redacted(sound(body), secrets) if secrets else sound(body)
 
-    async def said(self, told: Said) -> None:
+    async def said(self, told: MessageRead) -> None:
         """A message; one of very many parts is several."""
         role, parts = told.message.role, told.message.parts
         last = max(len(parts) - 1, 0) // MOST_PARTS * MOST_PARTS
@@ -137,7 +137,7 @@ class Ingest:
             await self._say(replace(told, message=piece, native=native, records=(), open=False))
         await self._say(replace(told, message=Message(role, parts[last:])) if last else told)
 
-    async def _say(self, told: Said) -> None:
+    async def _say(self, told: MessageRead) -> None:
         body = self._sound(Message(told.message.role, tuple(map(self._part, told.message.parts))))
         assert isinstance(body, Message)
         print = printed(body, told.created, told.native)
@@ -159,7 +159,7 @@ class Ingest:
                 self._trail.carry(record)
         self._note(told, body, seq)
 
-    def _note(self, told: Said, body: Message, seq: int) -> None:
+    def _note(self, told: MessageRead, body: Message, seq: int) -> None:
         self._any, self._seq = True, seq
         if told.native:
             self._natives[told.native] = seq
@@ -183,7 +183,7 @@ class Ingest:
             text = told.text or "[a summary that only its provider can read]"
             said = Message("user", (SummaryText(text), *told.opaque))
             await self.said(
-                Said(
+                MessageRead(
                     message=said, created=told.created, completed=told.created,
                     native=told.native, provider=told.provider, model=told.model,
                 )
@@ -208,7 +208,7 @@ class Ingest:
         beside = told.opaque[1:] if _sealed(told) else told.opaque
         if beside:
             await self.said(
-                Said(
+                MessageRead(
                     message=Message("assistant", beside), created=told.created,
                     completed=told.created, native=f"{told.native}#opaque",
                     provider=told.provider, model=told.model,
@@ -265,7 +265,7 @@ class Ingest:
         if not await self._trail.known(print, bare=timeless(marker)):
             await self._trail.push(marker, print, created=told.created, completed=told.created)
 
-    async def called(self, told: Called) -> None:
+    async def called(self, told: CallRead) -> None:
         """What a call of a model used.
 
         Programs and servers repeat their ids of replies, or leave them out of a transcript: a call
@@ -317,7 +317,7 @@ class Ingest:
         """Running notes, laid behind everything else."""
         self._notes.append(told)
 
-    async def finish(self) -> Brought | None:
+    async def finish(self) -> ImportBatch | None:
         """All that is left to be written; nothing where there is no session."""
         for note in self._notes:
             text = self._clean(note.text)
@@ -338,7 +338,7 @@ class Ingest:
         )
         return self._named(replace(brought, calls=calls), session)
 
-    def _named(self, brought: Brought, session: Session) -> Brought:
+    def _named(self, brought: ImportBatch, session: SessionInfo) -> ImportBatch:
         """With its title and model, where the file has changed them."""
         title, model = self._clean(self._title), self._model
         if (not title or title == session.title) and (not model or model == session.model):

@@ -21,25 +21,25 @@ from holdfast.engine.importing.portable import carry
 from holdfast.engine.importing.session_import import Ingest
 from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.engine.plugins import importer
-from holdfast.errors import Conflict, Misuse, Unsafe
+from holdfast.errors import Conflict, InvalidRequest, Unsafe
 from holdfast.files import Root
-from holdfast.model.import_batch import Brought
+from holdfast.model.import_batch import ImportBatch
 from holdfast.model.import_batch import Source as Whole
-from holdfast.model.import_report import Imported, Origin
-from holdfast.model.log import Session
+from holdfast.model.import_report import ImportReport, ImportState
+from holdfast.model.log import SessionInfo
 from holdfast.model.transcript_events import (
-    Begun,
-    Called,
+    CallRead,
     Carried,
     Cleared,
     Compacted,
     Kept,
+    MessageRead,
     Noted,
     Problem,
     Rewound,
-    Said,
+    SessionStarted,
     Titled,
-    Told,
+    TranscriptEvent,
 )
 from holdfast.ports import Importer
 
@@ -89,18 +89,18 @@ class Importing:
         self._importer = reader or importer(source.importer)
         self.material: FileMaterial | None = None
         self._waits, self._careful = waits, False
-        self._before: tuple[Origin, ...] = ()
+        self._before: tuple[ImportState, ...] = ()
         self._waiting: list[Ingest] = []
         """The sessions of which nothing may be written yet."""
 
-    async def run(self, *, again: bool = False, fresh: bool = False) -> Imported:
+    async def run(self, *, again: bool = False, fresh: bool = False) -> ImportReport:
         """Import what is new; with `again` also where the source looks as it did.
 
         With `fresh`, what may still grow waits until the file has rested for a while: a reply, a
         line without an end, a document that is being rewritten.
         """
         source = self._source
-        report = Imported(path=source.path, importer=source.importer, size=source.size)
+        report = ImportReport(path=source.path, importer=source.importer, size=source.size)
         try:
             root = Root(source.root)
         except (OSError, Unsafe) as why:
@@ -119,13 +119,13 @@ class Importing:
                     self._careful, report = True, _anew(report)
 
     async def _once(
-        self, material: FileMaterial, report: Imported, again: bool, fresh: bool
-    ) -> Imported:
-        looked = await self._engine.store.imports.look(material.path)
+        self, material: FileMaterial, report: ImportReport, again: bool, fresh: bool
+    ) -> ImportReport:
+        looked = await self._engine.store.imports.last_fingerprint(material.path)
         if not again and material.same(looked):
             report.unchanged, report.beside = True, material.beside(looked)
             return report
-        self._before = await self._engine.store.imports.of_source(material.path)
+        self._before = await self._engine.store.imports.by_source(material.path)
         growing = material.growing = fresh and material.age() < RESTED
         sessions: dict[str, Ingest] = {}
         self._waiting = []
@@ -134,11 +134,11 @@ class Importing:
         told = _read(self._importer, material, report)
         while items := await self._engine.aside(lambda: list(islice(told, AT_ONCE))):
             for item in items:
-                if isinstance(item, Begun):
+                if isinstance(item, SessionStarted):
                     current = await self._begun(item, sessions, report)
                 elif isinstance(item, Carried):
                     carried += await self._carry(item, report)
-                elif not (growing and isinstance(item, Said) and item.open):
+                elif not (growing and isinstance(item, MessageRead) and item.open):
                     await _give(item, current, report)
             self._reading(self._source, material.read)
         brought = [one for each in sessions.values() if (one := await each.finish())]
@@ -150,13 +150,13 @@ class Importing:
         report.sessions, report.beside = made, material.beside(look)
         return _ended(report)
 
-    async def _bring(self, brought: list[Brought], whole: Whole, report: Imported) -> None:
+    async def _bring(self, brought: list[ImportBatch], whole: Whole, report: ImportReport) -> None:
         report.calls += sum(await bring(self._engine, *brought, sources=(whole,)))
         for one in brought:
             report.wrote(one.drafts)
 
     async def _begun(
-        self, begun: Begun, sessions: dict[str, Ingest], report: Imported
+        self, begun: SessionStarted, sessions: dict[str, Ingest], report: ImportReport
     ) -> Ingest | None:
         """The session that goes on, or one that begins: it may belong to any before it.
 
@@ -176,7 +176,7 @@ class Importing:
             self._waiting.append(sessions[begun.native])
         return sessions[begun.native]
 
-    async def _let_exist(self, report: Imported) -> None:
+    async def _let_exist(self, report: ImportReport) -> None:
         """Write the sessions that wait, so that others find them and they are not held."""
         waiting, self._waiting = self._waiting, []
         brought = [made for one in waiting if (made := one.made())]
@@ -185,7 +185,7 @@ class Importing:
         for one in brought:
             report.wrote(one.drafts)
 
-    async def _begin(self, begun: Begun, report: Imported) -> Ingest:
+    async def _begin(self, begun: SessionStarted, report: ImportReport) -> Ingest:
         agent = self._importer.name
         belongs = begun.parent and begun.parent != begun.native
         parent = session_id(agent, begun.parent) if belongs else ""
@@ -196,22 +196,22 @@ class Importing:
         await made.open()
         return made
 
-    async def _repeated(self, begun: Begun) -> str:
+    async def _repeated(self, begun: SessionStarted) -> str:
         """The session whose beginning a file repeats, if that is here."""
         if not begun.forked or begun.forked == begun.native:
             return ""
         known = await self._known(session_id(self._importer.name, begun.forked))
         return known.id if known else ""
 
-    async def _carry(self, item: Carried, report: Imported) -> list[str]:
+    async def _carry(self, item: Carried, report: ImportReport) -> list[str]:
         """A session that is taken in as it is; why it cannot be, where it cannot."""
         try:
             return [await carry(self._engine, item.session, report)]
-        except Misuse as why:
+        except InvalidRequest as why:
             trouble(report, Problem(str(why), item.line))
             return []
 
-    async def _shared(self, begun: Begun) -> int:
+    async def _shared(self, begun: SessionStarted) -> int:
         """Up to which entry a copy that has gone on is a fork; 0 where all of it is imported."""
         whole, agent = await self._known(begun.copy_of), self._importer.name
         if origin := await self._engine.store.imports.origin(agent, begun.native):
@@ -222,7 +222,7 @@ class Importing:
             fits = whole is not None and whole.head >= begun.copied
         return begun.copied if fits else 0
 
-    async def _known(self, id: str) -> Session | None:
+    async def _known(self, id: str) -> SessionInfo | None:
         """A session, if it is here."""
         return await self._engine.store.sessions.find(id)
 
@@ -236,7 +236,9 @@ def _rewritten(material: FileMaterial) -> bool:
     return material.name.endswith(".json") and material.age() < WRITTEN
 
 
-def _read(reader: Importer, material: FileMaterial, report: Imported) -> Iterator[Told]:
+def _read(
+    reader: Importer, material: FileMaterial, report: ImportReport
+) -> Iterator[TranscriptEvent]:
     """What an importer tells; what it breaks off with is a problem of this file alone."""
     try:
         yield from reader.read(material)
@@ -245,7 +247,7 @@ def _read(reader: Importer, material: FileMaterial, report: Imported) -> Iterato
         trouble(report, Problem(what))
 
 
-async def _give(item: Told, session: Ingest | None, report: Imported) -> None:
+async def _give(item: TranscriptEvent, session: Ingest | None, report: ImportReport) -> None:
     if isinstance(item, Problem):
         trouble(report, item)
         return
@@ -267,26 +269,26 @@ async def _noted(session: Ingest, item: Noted) -> None:
 
 
 _TELL: dict[type, Callable[[Ingest, Any], Any]] = {
-    Said: Ingest.said,
+    MessageRead: Ingest.said,
     Compacted: Ingest.compacted,
     Cleared: Ingest.cleared,
     Rewound: Ingest.rewound,
-    Called: Ingest.called,
+    CallRead: Ingest.called,
     Kept: Ingest.kept,
     Titled: _titled,
     Noted: _noted,
 }
 
 
-def _anew(report: Imported) -> Imported:
+def _anew(report: ImportReport) -> ImportReport:
     """A report on a source that is begun again: what was written of it stays written."""
-    return Imported(
+    return ImportReport(
         path=report.path, importer=report.importer, size=report.size, entries=report.entries,
         messages=report.messages, compactions=report.compactions, calls=report.calls,
     )  # fmt: skip
 
 
-def _ended(report: Imported) -> Imported:
+def _ended(report: ImportReport) -> ImportReport:
     if report.copy_of:
         report.kept = {}
     elif not report.sessions and report.kept:
@@ -295,6 +297,6 @@ def _ended(report: Imported) -> Imported:
     return report
 
 
-def trouble(report: Imported, problem: Problem) -> Imported:
+def trouble(report: ImportReport, problem: Problem) -> ImportReport:
     report.note(problem)
     return report

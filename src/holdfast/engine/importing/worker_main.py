@@ -17,12 +17,12 @@ from holdfast.engine.importing.discovery import Source
 from holdfast.engine.importing.source import Importing
 from holdfast.engine.importing.workers import packed
 from holdfast.engine.plugins import laying, open_store
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model import wire
-from holdfast.model.import_batch import Brought, Ready
+from holdfast.model.import_batch import ImportBatch, Ready
 from holdfast.model.import_batch import Source as Whole
-from holdfast.model.import_report import Imported
-from holdfast.model.log import Session
+from holdfast.model.import_report import ImportReport
+from holdfast.model.log import SessionInfo
 from holdfast.model.profile import Profile
 from holdfast.model.transcript_events import Carried
 
@@ -51,7 +51,7 @@ class Sheet:
         memory = open_store("memory:")
         self.log, self.sessions = memory.log, memory.sessions
         self._laying = laying(layout)
-        self.brought: list[Brought] = []
+        self.brought: list[ImportBatch] = []
         self.sources: tuple[Whole, ...] = ()
 
     @property
@@ -59,24 +59,24 @@ class Sheet:
         """It is its own port; as an attribute that would keep it from being freed at once."""
         return self
 
-    async def of_source(self, source: str) -> tuple[()]:
+    async def by_source(self, source: str) -> tuple[()]:
         return ()
 
-    async def look(self, source: str) -> str:
+    async def last_fingerprint(self, source: str) -> str:
         return ""
 
     async def origin(self, agent: str, native: str) -> None:
         return None
 
-    async def alike(self, opening: bytes) -> tuple[()]:
+    async def by_opening(self, opening: bytes) -> tuple[()]:
         return ()
 
-    async def bring(self, *brought: Brought, sources: Sequence[Whole] = ()) -> tuple[int, ...]:
+    async def commit(self, *brought: ImportBatch, sources: Sequence[Whole] = ()) -> tuple[int, ...]:
         self.brought += [await self._one(one) for one in brought]
         self.sources = (*self.sources, *sources)
         return ()  # whoever writes can tell which calls are new
 
-    async def _one(self, one: Brought) -> Brought:
+    async def _one(self, one: ImportBatch) -> ImportBatch:
         """As it will be handed over; what was said can be read here too, for an extract of it."""
         if one.new:
             await self.sessions.create(one.new)
@@ -90,11 +90,11 @@ class Sheet:
 class Beforehand(Importing):
     """An import into a store that knows nothing: what asks for more is left to the store itself."""
 
-    async def _known(self, id: str) -> Session | None:
-        raise Misuse("only the store itself can tell whether it is there")
+    async def _known(self, id: str) -> SessionInfo | None:
+        raise InvalidRequest("only the store itself can tell whether it is there")
 
-    async def _carry(self, item: Carried, report: Imported) -> list[str]:
-        raise Misuse("what is taken in as it is can only be taken into the store itself")
+    async def _carry(self, item: Carried, report: ImportReport) -> list[str]:
+        raise InvalidRequest("what is taken in as it is can only be taken into the store itself")
 
 
 def maker(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], Ready | None]:

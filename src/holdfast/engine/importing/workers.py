@@ -30,7 +30,7 @@ from holdfast.child_process import Child
 from holdfast.engine.importing.commit import bring
 from holdfast.model import wire
 from holdfast.model.import_batch import Ready
-from holdfast.model.import_report import Imported, Origin
+from holdfast.model.import_report import ImportReport, ImportState
 
 if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
@@ -176,7 +176,7 @@ async def workers(engine: Engine, sources: Sequence[Source]) -> Workers | None:
     small = [one for one in sources if one.size <= LARGEST]
     if sum(one.size for one in small) < LEAST:
         return None
-    new = [one for one in small if not await imports.look(one.path)]
+    new = [one for one in small if not await imports.last_fingerprint(one.path)]
     worth = sum(one.size for one in new) >= LEAST
     return Workers(new, layout, engine.secrets, many) if worth else None
 
@@ -245,12 +245,12 @@ class Readied:
             self._known |= {(one.agent, one.native), one.opening}
         self._size += source.size
 
-    async def _knows(self, origin: Origin) -> bool:
+    async def _knows(self, origin: ImportState) -> bool:
         if {(origin.agent, origin.native), origin.opening} & self._known:
             return True
         imports = self._engine.store.imports
         known = await imports.origin(origin.agent, origin.native)
-        return bool(known or await imports.alike(origin.opening))
+        return bool(known or await imports.by_opening(origin.opening))
 
     def taken(self) -> tuple[list[Given], list[Source]]:
         """What is to be written, and what was set aside; from here on there is none of either."""
@@ -258,7 +258,7 @@ class Readied:
         self._begin()
         return taken
 
-    async def write(self, given: list[Given]) -> list[Imported]:
+    async def write(self, given: list[Given]) -> list[ImportReport]:
         """Write it in one transaction; what each source has brought."""
         if given:
             brought = [one for each in given for one in each.ready.brought]

@@ -28,9 +28,9 @@ from holdfast.engine.usage.recorded_window import call_behind, recorded, recorde
 from holdfast.engine.usage.status_line import effort
 from holdfast.engine.window.preparation import Preparation
 from holdfast.engine.window.prepared_window import request_hash
-from holdfast.engine.window.token_count import Counting
+from holdfast.engine.window.token_count import TokenCount
 from holdfast.engine.window.turn_state import markers
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model import wire
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Opaque, Reasoning
@@ -40,7 +40,7 @@ from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Count, Options, Window
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 UNRECORDED = "unrecorded"
 """The section of what another program has sent besides the messages."""
@@ -100,15 +100,17 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
     matches: bool
 
 
-async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
+async def rebuild(session: AsyncSession, call: Call) -> Rebuilt:
     """The request of a past call, from the log and what the call was given."""
     if not call.given:
-        raise Unknown("request of call", call.id, (), "name a call made through window().request()")
+        raise NotFound(
+            "request of call", call.id, (), "name a call made through window().request()"
+        )
     try:
         given = await given_of(session, call)
-    except Unknown as missing:
+    except NotFound as missing:
         why = "what it was given is not in the store; run `holdfast doctor`"
-        raise Unknown("request of call", call.id, (), why) from missing
+        raise NotFound("request of call", call.id, (), why) from missing
     view = await session.view(str(call.head))
     profile = await profile_at(session, given.model, view)
     policy = await session.policy(given.policy)
@@ -125,16 +127,18 @@ async def rebuild(session: OpenSession, call: Call) -> Rebuilt:
     )
 
 
-async def _count(session: OpenSession, call: Call, profile: Profile) -> Count:
+async def _count(session: AsyncSession, call: Call, profile: Profile) -> Count:
     """What a call was sent: as it reported, or else as it was estimated before."""
     if call.last.prompt:
         return Count(tokens=call.last.prompt, tier="reported")
     policy = await session.policy()
-    counting = await Counting(session, profile, policy, call.given, write=False, asks=False).begin()
+    counting = await TokenCount(
+        session, profile, policy, call.given, write=False, asks=False
+    ).begin()
     return calibrated(call.estimated, counting.ratio)
 
 
-async def call_of(session: OpenSession, entry: str | int) -> Call | None:
+async def call_of(session: AsyncSession, entry: str | int) -> Call | None:
     """The call whose reply an entry is, also where it was made before a fork."""
     id = (await session.entry(entry)).id
     async for home in line(session):
@@ -148,7 +152,7 @@ async def call_of(session: OpenSession, entry: str | int) -> Call | None:
 
 
 async def explain_session(
-    session: OpenSession, entry: str | int = "", against: str | int = "", **given: Any
+    session: AsyncSession, entry: str | int = "", against: str | int = "", **given: Any
 ) -> Explained:
     """What the call behind an entry, or else the newest one, had in front of it.
 
@@ -170,17 +174,17 @@ async def explain_session(
         return told
     other = await call_of(session, against)
     if other is None:
-        raise Unknown("call behind entry", str(against), (), "name the entry of another reply")
+        raise NotFound("call behind entry", str(against), (), "name the entry of another reply")
     parted = compare(await rebuild(session, other), await rebuild(session, call))
     return replace(told, difference=parted)
 
 
-async def _explain_preview(session: OpenSession, **given: Any) -> Explained:
+async def _explain_preview(session: AsyncSession, **given: Any) -> Explained:
     made = await session.preview(compact=False, **given)
     return await _of_window(session, made.window, made.profile, made.head)
 
 
-async def explain_now(session: OpenSession, model: str = "") -> Explained:
+async def explain_now(session: AsyncSession, model: str = "") -> Explained:
     """What would be sent now, with the system prompt and tools of the newest call.
 
     Where another program made that call, its sizes stand for them (core/window/occupancy.py).
@@ -231,7 +235,7 @@ def _recorded(told: Explained, window: Window, profile: Profile, found: Recorded
 
 
 async def _of_window(
-    session: OpenSession, window: Window, profile: Profile, head: int
+    session: AsyncSession, window: Window, profile: Profile, head: int
 ) -> Explained:
     return Explained(
         model=window.model,
@@ -243,7 +247,7 @@ async def _of_window(
     )
 
 
-async def _of_call(session: OpenSession, call: Call) -> Explained:
+async def _of_call(session: AsyncSession, call: Call) -> Explained:
     made = await rebuild(session, call)
     usage = call.last if call.last.prompt else None
     return Explained(
@@ -259,14 +263,14 @@ async def _of_call(session: OpenSession, call: Call) -> Explained:
     )
 
 
-async def _brought(session: OpenSession, entry: str | int) -> Entry | None:
+async def _brought(session: AsyncSession, entry: str | int) -> Entry | None:
     """An entry where it is a reply that another program recorded."""
     found = await session.entry(entry)
     theirs = found.native and isinstance(found.body, Message) and found.body.role == "assistant"
     return found if theirs else None
 
 
-async def _of_recorded(session: OpenSession, reply: Entry) -> Explained:
+async def _of_recorded(session: AsyncSession, reply: Entry) -> Explained:
     """A call that another program made: what was visible to it, and what it was sent besides."""
     call, program = await call_behind(session, reply), session.info.agent
     view, model = await session.view(str(reply.seq - 1)), call.model if call else reply.model
@@ -282,7 +286,7 @@ async def _of_recorded(session: OpenSession, reply: Entry) -> Explained:
     return replace(_possible(_recorded(told, window, profile, found)), note=note)
 
 
-async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
+async def absences(session: AsyncSession, head: int) -> tuple[Absence, ...]:
     """The markers that keep something out of the window, each with the first entry it hides."""
     known = await markers(session.store.log, session.id, (Span(1, head),))
     standing = in_force(known)
@@ -293,7 +297,7 @@ async def absences(session: OpenSession, head: int) -> tuple[Absence, ...]:
     return tuple(found.values())
 
 
-async def why_absent(session: OpenSession, entry: str | int) -> Absence:
+async def why_absent(session: AsyncSession, entry: str | int) -> Absence:
     """Which marker keeps an entry out of the window; none where it is in it."""
     seq = await session.seq(entry)
     known = await markers(session.store.log, session.id, EVERYTHING)
@@ -343,7 +347,7 @@ def _sent(block: Block, alone: dict[str, Any]) -> bool:
     return any(message.get("role") in ("assistant", "model", None) for message in said)
 
 
-async def snapshot(session: OpenSession) -> BudgetSnapshot:
+async def snapshot(session: AsyncSession) -> BudgetSnapshot:
     """The state of the window for display: what the last call sent, and the session's sums."""
     (spent,) = await session.store.calls.spent(session.id)
     last, done = await newest_call(session), await effort(session)

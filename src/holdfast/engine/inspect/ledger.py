@@ -24,7 +24,7 @@ from holdfast.core.ledger.rewinds import may_reach_back, reach, rejoined, turnba
 from holdfast.core.secrets import redact
 from holdfast.engine import loading
 from holdfast.engine.loading import every_marker
-from holdfast.errors import Corrupt, Misuse, StoreError
+from holdfast.errors import Corrupt, InvalidRequest, StoreError
 from holdfast.model import wire
 from holdfast.model.ledger import Ledger, Report, Turnback
 from holdfast.model.log import Entry, Summary
@@ -32,7 +32,7 @@ from holdfast.model.span import OPEN, Span, remaining
 from holdfast.ports import Store
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 MOST_BYTES = 64 * 1024 * 1024
 """A frozen ledger that unpacks to more than this is damaged, or somebody's trap."""
@@ -245,7 +245,7 @@ def _upto(entry: Entry) -> int:
     return body.covers[-1].last if body.covers else OPEN
 
 
-async def retained(session: OpenSession, marker: str | int = "") -> Report:
+async def retained(session: AsyncSession, marker: str | int = "") -> Report:
     """What became of the facts when a summary was made, the newest that stands if none is named."""
     body = (await _summary(session, marker)).body
     assert isinstance(body, Summary)
@@ -255,21 +255,21 @@ async def retained(session: OpenSession, marker: str | int = "") -> Report:
             if body.ledger
             else f"it was made by {body.step!r}"
         )
-        raise Misuse(f"the summary has no frozen ledger beside it: {why}")
+        raise InvalidRequest(f"the summary has no frozen ledger beside it: {why}")
     seen = remaining(body.folded.visible, body.covers, body.kept)
     text = "\n\n".join(filter(None, (body.text, body.ledger, body.expand)))
     return retention(unpacked(body.facts), text, visible=seen)
 
 
-async def _summary(session: OpenSession, marker: str | int) -> Entry:
+async def _summary(session: AsyncSession, marker: str | int) -> Entry:
     if marker == "":
         standing = (await session.view()).folded.summaries
         known = await every_marker(session.store.log, session.id)
         found = [entry for entry in known if entry.seq in standing]
         if not found:
-            raise Misuse("nothing was summarised, so nothing had to be retained")
+            raise InvalidRequest("nothing was summarised, so nothing had to be retained")
         return found[-1]
     entry = await session.entry(marker)
     if not isinstance(entry.body, Summary):
-        raise Misuse(f"entry {entry.seq} is no summary; `holdfast context` lists them")
+        raise InvalidRequest(f"entry {entry.seq} is no summary; `holdfast context` lists them")
     return entry

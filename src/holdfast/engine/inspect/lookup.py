@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from holdfast.core.search.nearest import nearest, nearest_models
 from holdfast.core.search.words import words as words_of
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.log import handle
 from holdfast.model.profile import Profile
 from holdfast.model.span import EVERYTHING
 from holdfast.ports import Catalogue, Store
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 PART = "prt_"
 """How the handle of a part begins; it names its entry too."""
 
 
-async def seq_of(session: OpenSession, entry: str | int, *, least: int = 1) -> int:
-    """The place of an entry that is there; otherwise Unknown, with the nearest one.
+async def seq_of(session: AsyncSession, entry: str | int, *, least: int = 1) -> int:
+    """The place of an entry that is there; otherwise NotFound, with the nearest one.
 
     `least` is 0 where the very beginning, before the first entry, is a place as well.
     """
@@ -34,21 +34,21 @@ async def seq_of(session: OpenSession, entry: str | int, *, least: int = 1) -> i
         return found
     number = name.removeprefix("#")
     if not (number.isascii() and number.isdigit()):
-        raise Unknown("entry", name, await alike(session, name), _listed(session))
+        raise NotFound("entry", name, await alike(session, name), _listed(session))
     seq, head = int(number[:18]), session.info.head
     head = head if seq <= head else (await session.refresh()).head
     if least <= seq <= head:
         return seq
-    raise Unknown("entry", name, (str(head),) if head else (), _listed(session))
+    raise NotFound("entry", name, (str(head),) if head else (), _listed(session))
 
 
-async def alike(session: OpenSession, id: str) -> tuple[str, ...]:
+async def alike(session: AsyncSession, id: str) -> tuple[str, ...]:
     """The entry whose id is most like this one, among the newest."""
     heads = await session.store.log.heads(session.id, EVERYTHING)
     return nearest(id, [head.id for head in reversed(heads)])[:1]
 
 
-def _listed(session: OpenSession) -> str:
+def _listed(session: AsyncSession) -> str:
     return f"`holdfast show {session.id} --all` lists them."
 
 

@@ -12,14 +12,14 @@ from holdfast.core.search.searchable_text import searchable_body
 from holdfast.core.window.recall import TOOLS_OF_RECALL, Stretch, piece, read_handle
 from holdfast.engine import loading
 from holdfast.engine.inspect.lookup import alike
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.log import Entry, Handle
 from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 SHARE = 8
 """What comes back at once takes at most this part of the window: an eighth."""
@@ -50,7 +50,7 @@ class Recalled(Struct, frozen=True, kw_only=True):
 
 
 async def recall(
-    session: OpenSession, handle: str | int, *, offset: int = 0, tokens: int = 0
+    session: AsyncSession, handle: str | int, *, offset: int = 0, tokens: int = 0
 ) -> Recalled:
     """What a handle stands for, word for word, from a character on and within a budget."""
     handle = f"#{handle}" if _is_number(str(handle)) else str(handle)
@@ -63,21 +63,23 @@ def _is_number(handle: str) -> bool:
     return handle.isascii() and handle.isdigit()
 
 
-def _budget(session: OpenSession) -> int:
+def _budget(session: AsyncSession) -> int:
     model = session.info.model
     window = session.catalogue.profile(model).window if model else ASSUMED
     return min(MOST, window // SHARE)
 
 
-async def _whole(session: OpenSession, handle: str) -> str:
+async def _whole(session: AsyncSession, handle: str) -> str:
     named = read_handle(handle)
     if named is None:
-        raise Misuse(f"{handle!r} is no handle; write prt_…, an entry such as #12, or #12-#20")
+        raise InvalidRequest(
+            f"{handle!r} is no handle; write prt_…, an entry such as #12, or #12-#20"
+        )
     if isinstance(named, Stretch):
         head = (await session.refresh()).head
         spans = (Span(max(named.first, 1), min(named.last, head)),)
         if spans[0].empty:
-            raise Unknown(
+            raise NotFound(
                 "entry",
                 handle,
                 (f"#{head}",) if head else (),
@@ -88,7 +90,7 @@ async def _whole(session: OpenSession, handle: str) -> str:
     seq = await session.store.log.locate(session.id, named.entry)
     if seq is None:
         near = tuple(f"prt_{id}" for id in await alike(session, named.entry))
-        raise Unknown("handle", handle, near, "Search the session for what was said.")
+        raise NotFound("handle", handle, near, "Search the session for what was said.")
     (entry,) = await session.store.log.read(session.id, (Span(seq, seq),))
     return _entry(entry) if named.ordinal < 0 else _part(entry, named, handle)
 
@@ -101,7 +103,7 @@ def _part(entry: Entry, named: Handle, handle: str) -> str:
     texts = searchable_body(entry.body)
     if named.ordinal >= len(texts):
         near = (str(Handle(entry.id, len(texts) - 1)),) if texts else ()
-        raise Unknown(
+        raise NotFound(
             "part", handle, near, f"Name one of the {len(texts)} that entry #{entry.seq} has."
         )
     if isinstance(entry.body, Message):
@@ -110,7 +112,7 @@ def _part(entry: Entry, named: Handle, handle: str) -> str:
     return texts[named.ordinal]
 
 
-async def search_history(session: OpenSession, query: str, limit: int = HITS) -> str:
+async def search_history(session: AsyncSession, query: str, limit: int = HITS) -> str:
     """What was said in this session, also what is no longer shown: a handle and a line each.
 
     What was looked for before, and what came back then, is no finding: it would stand in front.
@@ -127,7 +129,7 @@ async def search_history(session: OpenSession, query: str, limit: int = HITS) ->
     return text
 
 
-async def _echoes(session: OpenSession, hit: Hit) -> bool:
+async def _echoes(session: AsyncSession, hit: Hit) -> bool:
     """Whether a hit is a call of the recall tools, or what they answered."""
     for entry in await session.store.log.read(session.id, (Span(hit.seq, hit.seq),)):
         if isinstance(entry.body, Message) and hit.ordinal < len(entry.body.parts):
@@ -136,19 +138,19 @@ async def _echoes(session: OpenSession, hit: Hit) -> bool:
     return False
 
 
-async def answer(session: OpenSession, call: ToolCall) -> ToolResult | None:
+async def answer(session: AsyncSession, call: ToolCall) -> ToolResult | None:
     """What one of the recall tools answers to a call; None where the call is another tool's."""
     if call.name not in NAMES:
         return None
     fields = arguments(call.input)
     try:
         text = await _answered(session, call.name, fields)
-    except (Misuse, ValueError, TypeError, OverflowError) as error:
+    except (InvalidRequest, ValueError, TypeError, OverflowError) as error:
         return ToolResult(call.id, str(error), error=True, name=call.name)
     return ToolResult(call.id, text, name=call.name)
 
 
-async def _answered(session: OpenSession, name: str, fields: dict[str, Any]) -> str:
+async def _answered(session: AsyncSession, name: str, fields: dict[str, Any]) -> str:
     if name == "search_history":
         return await search_history(
             session, str(fields.get("query", "")), int(fields.get("limit") or HITS)

@@ -18,7 +18,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.spending import Caps, Of, Reached
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 
 class Held:
@@ -44,7 +44,7 @@ class Held:
         return sum(price for name, price in tuple(self._held) if not session or name == session)
 
 
-async def check(session: OpenSession, profile: Profile, prompt: int, own: int = 0) -> None:
+async def check(session: AsyncSession, profile: Profile, prompt: int, own: int = 0) -> None:
     """Capped where the next turn would reach a cap; nothing was sent then.
 
     `own` is what is held for it already.
@@ -54,7 +54,7 @@ async def check(session: OpenSession, profile: Profile, prompt: int, own: int = 
         raise Capped(found.of, cap=found.cap, spent=found.spent, held=found.held, price=found.price)
 
 
-async def why_not(session: OpenSession, profile: Profile, prompt: int, output: int) -> str:
+async def why_not(session: AsyncSession, profile: Profile, prompt: int, output: int) -> str:
     """Why no call is made beside the turns, in words; empty where one may be."""
     price = dearest(profile, prompt, output)
     found = await _reached(session, session.caps, price, profile)
@@ -64,7 +64,7 @@ async def why_not(session: OpenSession, profile: Profile, prompt: int, output: i
 
 
 async def _reached(
-    session: OpenSession, caps: Caps, price: int | None, profile: Profile, own: int = 0
+    session: AsyncSession, caps: Caps, price: int | None, profile: Profile, own: int = 0
 ) -> Reached | None:
     if caps == Caps():
         return None

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from holdfast.core.search.nearest import nearest
 from holdfast.engine.usage.periods import LATEST, named
-from holdfast.errors import Unknown
-from holdfast.model.log import Session
+from holdfast.errors import NotFound
+from holdfast.model.log import SessionInfo
 from holdfast.model.reply import QUARTER, Call, Spent, Usage
 from holdfast.model.reply import By as Apart
 from holdfast.model.span import OPEN
@@ -80,7 +80,7 @@ async def costs(
     """
     check_group(by, APART)
     apart: set[Apart] = {APART[by], "model", "outcome"}
-    known: dict[str, Session] = {}
+    known: dict[str, SessionInfo] = {}
     if by in ("project", "agent") or project is not None or agent:
         apart.add("session")
         known = {one.id: one async for one in engine.every_session()}
@@ -95,12 +95,12 @@ async def costs(
     return _in_order(found, by)
 
 
-def _is_of(agent: str, session: Session | None) -> bool:
+def _is_of(agent: str, session: SessionInfo | None) -> bool:
     """Whether a session is a program's; without a name, any is."""
     return not agent or (session is not None and agent_of(session).lower() == agent.lower())
 
 
-def agent_of(session: Session) -> str:
+def agent_of(session: SessionInfo) -> str:
     """The program that a session was made by: imported from, or ours."""
     return session.agent or "holdfast"
 
@@ -114,7 +114,7 @@ def check_group(by: str, known: Iterable[str]) -> None:
     """Refuse what nothing is grouped by."""
     names = tuple(known)
     if by not in names:
-        raise Unknown("group", by, nearest(by, names), f"name one of {', '.join(names)}")
+        raise NotFound("group", by, nearest(by, names), f"name one of {', '.join(names)}")
 
 
 def total(found: list[Costs]) -> Costs:
@@ -149,7 +149,7 @@ def midnight(now: int) -> int:
     return int(begun.astimezone().timestamp() * 1_000)
 
 
-def _name(by: By, one: Spent, session: Session | None) -> str:
+def _name(by: By, one: Spent, session: SessionInfo | None) -> str:
     if by == "project":
         return (session and session.project) or "unknown"
     if by == "agent":

@@ -15,7 +15,7 @@ from holdfast.core.tokens.media import media_tokens
 from holdfast.engine.bridge import drive
 from holdfast.engine.plugins import count_stream, endpoint
 from holdfast.engine.plugins import counter as vocabulary_counter
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.image_header import media_type
 from holdfast.model.message import Media
 from holdfast.model.profile import Profile
@@ -64,7 +64,7 @@ def measure(chunks: Iterable[bytes], profile: Profile, tier: Tier) -> Measured:
         what = "document" if kind == "application/pdf" else "picture"
         return Measured(count=counted(tokens, "estimate", tokens), bytes=sized.bytes, kind=what)
     if b"\0" in first[:BINARY]:
-        raise Misuse("this is no text: it holds NUL bytes; count text, a picture or a PDF")
+        raise InvalidRequest("this is no text: it holds NUL bytes; count text, a picture or a PDF")
     count = _text(sized, profile, tier)
     return Measured(count=count, bytes=sized.bytes, kind="text")
 
@@ -84,7 +84,7 @@ def _text(chunks: Sized, profile: Profile, tier: Tier) -> Count:
 def vocabulary(profile: Profile) -> str:
     """The vocabulary that counts exactly for a model; with no model, the newest public one."""
     if profile.name and not profile.tokenizer:
-        raise Misuse(
+        raise InvalidRequest(
             f"no vocabulary of {profile.name} is public, so nothing here counts exactly for it; "
             "say --tier estimate or --tier provider"
         )
@@ -102,7 +102,7 @@ def _asked(chunks: Iterable[bytes], profile: Profile) -> Count:
     for chunk in chunks:
         held += chunk
         if len(held) > ASKED_AT_MOST:
-            raise Misuse("no provider takes more than 32 MB at once; say --tier estimate")
+            raise InvalidRequest("no provider takes more than 32 MB at once; say --tier estimate")
     with closing(endpoint(profile.provider, profile.name)) as counter:
         (tokens,) = drive(counter.count([held.decode("utf-8", "replace")]))
     return Count(tokens=tokens, tier="provider")

@@ -15,11 +15,11 @@ from holdfast.model.reply import Call
 from holdfast.model.span import Span, Spans, clip
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.engine.window.preparation import Preparation
 
 
-async def recorded_call(session: OpenSession, model: str = "") -> Call | None:
+async def recorded_call(session: AsyncSession, model: str = "") -> Call | None:
     """The newest call, where another program made it and nothing was sent from here since.
 
     With a model, only where it is that one: what another took says nothing of it.
@@ -32,7 +32,7 @@ async def recorded_call(session: OpenSession, model: str = "") -> Call | None:
     return call if model in ("", call.model) else None
 
 
-async def call_behind(session: OpenSession, reply: Entry) -> Call | None:
+async def call_behind(session: AsyncSession, reply: Entry) -> Call | None:
     """The call of another program that a reply answers: by its id, or else by when it began.
 
     None where the program tells of a call apart from its reply, or of several that fit.
@@ -52,7 +52,7 @@ def _answers(reply: Entry, call: Call) -> bool:
     return call.request == reply.request if reply.request else call.started == reply.created
 
 
-async def window_of(session: OpenSession, call: Call | None, profile: Profile) -> Held:
+async def window_of(session: AsyncSession, call: Call | None, profile: Profile) -> Held:
     """What the window holds of the session that a call of another program was made in."""
     if call is None:
         source = "assumed" if "window" in profile.assumed else "model"
@@ -64,7 +64,7 @@ async def window_of(session: OpenSession, call: Call | None, profile: Profile) -
     return found
 
 
-async def largest_prompt(session: OpenSession) -> int:
+async def largest_prompt(session: AsyncSession) -> int:
     """What the largest call of a session was sent."""
     largest, after = 0, ""
     while page := await session.store.calls.calls(session.id, after=after):
@@ -73,7 +73,7 @@ async def largest_prompt(session: OpenSession) -> int:
     return largest
 
 
-async def recorded(session: OpenSession, call: Call, turn: Preparation, by: float) -> Recorded:
+async def recorded(session: AsyncSession, call: Call, turn: Preparation, by: float) -> Recorded:
     """What the call was sent, and what its messages are estimated at; `by` corrects estimates."""
     program, sent = session.info.agent, call.last.prompt
     reply = await _newest_reply(session) if sent else 0
@@ -88,7 +88,7 @@ async def recorded(session: OpenSession, call: Call, turn: Preparation, by: floa
     return Recorded(program=program, sent=sent, then=estimated, moved=moved)
 
 
-async def _newest_reply(session: OpenSession) -> int:
+async def _newest_reply(session: AsyncSession) -> int:
     """The place of the newest reply, visible or not; 0 where there is none."""
     left: Spans = (Span(1, session.info.head),)
     while left and (page := await session.store.log.heads(session.id, left, limit=64)):

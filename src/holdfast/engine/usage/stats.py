@@ -9,7 +9,7 @@ from holdfast.core.stats import Looking, Seen, Stats, Tally
 from holdfast.core.window.occupancy import HELD
 from holdfast.engine import loading
 from holdfast.engine.usage.costs import check_group
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.reply import Spent
 from holdfast.model.span import EVERYTHING
 
@@ -42,7 +42,7 @@ async def stats(engine: Engine, by: By, since: int = 0) -> list[Stats]:
     return sorted(found, key=lambda one: (-one.cost, -one.usage.total, -one.sessions, one.name))
 
 
-async def _looked(engine: Engine, session: Session, since: int) -> dict[str, Seen]:
+async def _looked(engine: Engine, session: SessionInfo, since: int) -> dict[str, Seen]:
     def window(model: str) -> int:
         profile = engine.catalogue.profile(model)
         return profile.input_limit or profile.window
@@ -55,7 +55,7 @@ async def _looked(engine: Engine, session: Session, since: int) -> dict[str, See
     return looking.seen
 
 
-async def _largest(engine: Engine, session: Session) -> int:
+async def _largest(engine: Engine, session: SessionInfo) -> int:
     """How much the largest call of a session took, where that tells how large its window is."""
     largest, after = 0, ""
     while session.agent in HELD and (
@@ -67,7 +67,11 @@ async def _largest(engine: Engine, session: Session) -> int:
 
 
 def _add(
-    groups: dict[str, Tally], by: By, session: Session, spent: list[Spent], seen: dict[str, Seen]
+    groups: dict[str, Tally],
+    by: By,
+    session: SessionInfo,
+    spent: list[Spent],
+    seen: dict[str, Seen],
 ) -> None:
     """Put what is known of a session where it belongs; with each of its models apart."""
 

@@ -14,13 +14,13 @@ from holdfast.model.ledger import Effort
 from holdfast.model.reply import Usage
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 LARGE = 200_000
 """Above so many tokens some providers charge more."""
 
 
-async def status(session: OpenSession) -> dict[str, Any]:
+async def status(session: AsyncSession) -> dict[str, Any]:
     """What a script gets on its standard input; the share is that of the next prompt."""
     from importlib.metadata import version
 
@@ -82,7 +82,7 @@ def _usage(usage: Usage) -> dict[str, int]:
     }
 
 
-async def effort(session: OpenSession) -> Effort:
+async def effort(session: AsyncSession) -> Effort:
     """Lines and active time of a session, without what it shares with the one it was forked from.
 
     It is computed from the log, and read on from where it was computed last.
@@ -99,7 +99,7 @@ async def effort(session: OpenSession) -> Effort:
     )
 
 
-async def _shared(session: OpenSession) -> Effort:
+async def _shared(session: AsyncSession) -> Effort:
     """What had been done before a fork; computed once, since it never changes."""
     place = (session.id, session.info.fork)
     if not place[1]:

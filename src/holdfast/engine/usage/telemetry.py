@@ -14,14 +14,14 @@ from holdfast.model.reply import Call
 from holdfast.ports import Telemetry
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.ports import Provider
 
 
 class Calling:
     """One call of a model while it lasts."""
 
-    def __init__(self, session: OpenSession, provider: Provider, model: str) -> None:
+    def __init__(self, session: AsyncSession, provider: Provider, model: str) -> None:
         self._session, self._provider, self._model = session, provider, model
         self._started = session.now()
         self._heard = False
@@ -31,7 +31,7 @@ class Calling:
         if self._heard:
             return
         self._heard = True
-        self._session.watch.tell(
+        self._session.watch.emit(
             FirstHeard(
                 session=self._session.id,
                 provider=self._provider.name,
@@ -43,7 +43,7 @@ class Calling:
 
     def failed(self, error: ProviderError) -> None:
         """No reply came; what the error says stays here, since it may hold what was said."""
-        self._session.watch.tell(
+        self._session.watch.emit(
             CallFailed(
                 session=self._session.id,
                 provider=self._provider.name,
@@ -59,10 +59,10 @@ class Calling:
         """The provider has answered: what it says of its limits is remembered."""
         if limits := self._provider.limits:
             rate = self._session.watch.per_minute(limits.provider, self._session.now())
-            self._session.watch.tell(Limited(limits=limits, per_minute=rate))
+            self._session.watch.emit(Limited(limits=limits, per_minute=rate))
 
 
-def compacted(session: OpenSession, marker: Summary | Clear, started: int) -> Compacted:
+def compacted(session: AsyncSession, marker: Summary | Clear, started: int) -> Compacted:
     """What a marker did to the window."""
     return Compacted(
         session=session.id, step=marker.step, trigger=marker.trigger, policy=marker.policy,
@@ -79,14 +79,14 @@ class Watch:
         self._calls: dict[str, deque[tuple[int, int]]] = {}
         self._limits: dict[str, Limits] = {}
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Take note of what happened, and let whoever measures know."""
         if isinstance(event, Called):
             self._called(event.call)
         elif isinstance(event, Limited):
             self._limits[event.limits.provider] = event.limits
         if self._telemetry:
-            self._telemetry.tell(event)
+            self._telemetry.emit(event)
 
     def per_minute(self, provider: str, now: int) -> int:
         """The tokens of the last minute."""

@@ -52,7 +52,7 @@ class Tallied(Struct, frozen=True):
     """Of these, what the store has not been told yet."""
 
 
-class Visible:
+class MessageCache:
     """The messages that the windows of one open session show, and what they count."""
 
     def __init__(self, store: Store) -> None:

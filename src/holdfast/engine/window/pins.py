@@ -13,41 +13,41 @@ from holdfast.core.window.assemble import pinned_text
 from holdfast.core.window.scaffold import wrap
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.engine.window import sections
-from holdfast.errors import Ambiguous, HoldfastError, Misuse, Unknown
+from holdfast.errors import Ambiguous, HoldfastError, InvalidRequest, NotFound
 from holdfast.files import Root
 from holdfast.model.log import Entry, Folded, Pin, Pinned, Unpin
 from holdfast.model.message import Message
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 LARGEST = 1024 * 1024
 """No larger file is pinned."""
 
 
 async def pin(
-    session: OpenSession, what: str | int = "", *, fact: str = "", path: str = ""
+    session: AsyncSession, what: str | int = "", *, fact: str = "", path: str = ""
 ) -> Entry:
     """Keep an entry, a fact or a file in every window from here on."""
     if sum(map(bool, (what != "", fact.strip(), path.strip()))) != 1:
-        raise Misuse("pin one thing: an entry by its id or number, a fact, or a path")
+        raise InvalidRequest("pin one thing: an entry by its id or number, a fact, or a path")
     seq = await seq_of(session, what) if what != "" else 0
     new = Pinned(id="", seq=seq, fact=fact, path=path)
     folded = (await session.view()).folded
     if any(_same(one, new) for one in folded.pins):
-        raise Misuse(f"{label(new)} is pinned already; `holdfast unpin` lets it go")
+        raise InvalidRequest(f"{label(new)} is pinned already; `holdfast unpin` lets it go")
     taken = await _tokens(session, folded)
     wanted = await _size(session, new)
     most = await _most(session)
     if most and taken + wanted > most:
-        raise Misuse(
+        raise InvalidRequest(
             f"pins take {taken:,} of their {most:,} tokens, and this one {wanted:,}; unpin "
             "something first, or pin less"
         )
     return await session.append(Pin(seq=seq, fact=fact, path=path))
 
 
-async def unpin(session: OpenSession, pin: str | int) -> Entry:
+async def unpin(session: AsyncSession, pin: str | int) -> Entry:
     """End a pin, named by its id, its entry, its path or the beginning of its fact."""
     name, pins = str(pin), (await session.view()).folded.pins
     found = [one for one in pins if name in _names(one)] or [
@@ -55,7 +55,7 @@ async def unpin(session: OpenSession, pin: str | int) -> Entry:
     ]
     if not found:
         do = f"Pinned: {', '.join(map(label, pins))}" if pins else "Nothing is pinned."
-        raise Unknown("pin", name, _nearest(name, pins), do)
+        raise NotFound("pin", name, _nearest(name, pins), do)
     if len(found) > 1:
         raise Ambiguous("pin", name, (found[0].id, found[1].id), len(found))
     return await session.append(Unpin(pin=found[0].id))
@@ -83,7 +83,7 @@ def label(one: Pinned) -> str:
     return one.path or (f"#{one.seq}" if one.seq else one.fact[:60])
 
 
-async def _most(session: OpenSession) -> int:
+async def _most(session: AsyncSession) -> int:
     """What pins may take; 0 where no model says how much there is."""
     if not session.info.model:
         return 0
@@ -91,22 +91,22 @@ async def _most(session: OpenSession) -> int:
     return (await scene.around(Folded()))[1].pins
 
 
-async def _tokens(session: OpenSession, folded: Folded) -> int:
+async def _tokens(session: AsyncSession, folded: Folded) -> int:
     taken = 0
     for one in folded.pins:
-        with suppress(Misuse):  # a file that is gone takes next to nothing
+        with suppress(InvalidRequest):  # a file that is gone takes next to nothing
             taken += await _size(session, one)
     return taken
 
 
-async def _size(session: OpenSession, one: Pinned) -> int:
+async def _size(session: AsyncSession, one: Pinned) -> int:
     if one.fact:
         return estimate(one.fact) + MESSAGE
     if one.path:
         return estimate(_readable(session.info.directory, one.path)) + MESSAGE
     body = (await session.entry(one.seq)).body
     if not isinstance(body, Message):
-        raise Misuse(f"entry {one.seq} is a marker; pin a message, a fact or a file")
+        raise InvalidRequest(f"entry {one.seq} is a marker; pin a message, a fact or a file")
     return estimate(pinned_text(one, await session.entry(one.seq))) + MESSAGE
 
 
@@ -115,7 +115,7 @@ def _readable(directory: str, path: str) -> str:
         return content(directory, path)
     except OSError as error:
         why = error.strerror or str(error)
-        raise Misuse(
+        raise InvalidRequest(
             f"{path!r} cannot be pinned ({why.lower()}); name a file beneath {directory}"
         ) from error
 
@@ -137,5 +137,5 @@ def files(directory: str, pins: Sequence[Pinned], most: int) -> str:
 def content(directory: str, path: str) -> str:
     """What a pinned file holds now; it lies beneath the session's directory."""
     if not directory:
-        raise Misuse(f"to pin the file {path!r} the session needs a directory")
+        raise InvalidRequest(f"to pin the file {path!r} the session needs a directory")
     return Root(directory).read(path, LARGEST).decode("utf-8", "replace")

@@ -10,12 +10,12 @@ from holdfast.core.tokens.calibrate import excess
 from holdfast.core.window.assemble import Surroundings, weighed
 from holdfast.core.window.fullness_notice import telling
 from holdfast.core.window.repair import Repaired
-from holdfast.engine.compaction.ladder import Climb
+from holdfast.engine.compaction.ladder import Ladder
 from holdfast.engine.compaction.shedding import Shedding
 from holdfast.engine.compaction.sizes import sized
 from holdfast.engine.window.sections import Given
-from holdfast.engine.window.token_count import Counting, less, tuned
-from holdfast.engine.window.turn_state import Scene
+from holdfast.engine.window.token_count import TokenCount, less, tuned
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.model import wire
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -23,7 +23,7 @@ from holdfast.model.view import View
 from holdfast.model.window import Budget, Window
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 ATTEMPTS = 4
 """How often a window is made smaller before it is given up: each time it is counted again."""
@@ -50,17 +50,17 @@ class Preparation:
     """One turn being prepared for one session."""
 
     def __init__(
-        self, session: OpenSession, given: Given, profile: Profile, policy: Policy
+        self, session: AsyncSession, given: Given, profile: Profile, policy: Policy
     ) -> None:
         self._session = session
-        self.scene = Scene(session, given, profile, policy)
+        self.scene = TurnState(session, given, profile, policy)
 
     async def window(self, *, write: bool, compact: bool) -> Prepared:
         """The window to send now: the ladder first, where allowed, and shedding as the last."""
         counting = await self.counting(write=write)
         view = await self.scene.view(write=write)
         if compact:
-            view = await Climb(self.scene, counting, write=write).climbed(view)
+            view = await Ladder(self.scene, counting, write=write).climbed(view)
         around, budget = await self.scene.around(view.folded)
         limit, aim = counting.hopeful(budget), counting.careful(budget)
         attempts = ATTEMPTS if compact and self.scene.policy.makes_room else 0
@@ -84,7 +84,7 @@ class Preparation:
         made: Prepared,
         around: Surroundings,
         budget: Budget,
-        counting: Counting,
+        counting: TokenCount,
         *,
         write: bool,
     ) -> Prepared:
@@ -116,7 +116,7 @@ class Preparation:
         made = await self.scene.assembled(view, around, budget)
         return made.window, made.fixed
 
-    async def counting(self, *, write: bool, planning: bool = False) -> Counting:
+    async def counting(self, *, write: bool, planning: bool = False) -> TokenCount:
         """How the windows of this turn are counted.
 
         The provider's endpoint is asked for a window that is sent, and for a compaction by hand;
@@ -124,12 +124,12 @@ class Preparation:
         """
         scene = self.scene
         given = wire.digest(wire.encode(scene.given)).hex()
-        return await Counting(
+        return await TokenCount(
             self._session, scene.profile, scene.policy, given, write=write, asks=write or planning
         ).begin()
 
     async def _settled(
-        self, view: View, around: Surroundings, budget: Budget, counting: Counting
+        self, view: View, around: Surroundings, budget: Budget, counting: TokenCount
     ) -> Prepared:
         """The window of a view, counted as surely as it has to be."""
         made = await self.scene.assembled(view, around, budget)

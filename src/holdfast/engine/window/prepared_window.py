@@ -15,7 +15,7 @@ from holdfast.core.window.repair import Fix
 from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.plugins import codec
 from holdfast.engine.window.over_budget import reply_fits
-from holdfast.errors import Misuse, Refused
+from holdfast.errors import InvalidRequest, Refused
 from holdfast.model import wire
 from holdfast.model.log import Folded
 from holdfast.model.policy import Policy
@@ -99,7 +99,7 @@ class PreparedWindow:
         """The request for a wire format, as the provider's own SDK takes it; always valid."""
         encoder = codec(format)
         if not any(block.section in ASKED for block in self.window.blocks):
-            raise Misuse(
+            raise InvalidRequest(
                 "nothing was asked in this session, and no provider answers to that; say it with "
                 "s.user(…) first, then prepare the window again"
             )

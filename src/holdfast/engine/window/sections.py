@@ -23,7 +23,7 @@ from holdfast.core.tokens.estimate import estimate, recurring
 from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.budget import budget as allot
 from holdfast.core.window.scaffold import environment, wrap
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Body, Context, Entry, Folded, Switch
 from holdfast.model.message import Message, Text
 from holdfast.model.policy import Policy
@@ -77,10 +77,10 @@ def read_tools(tools: Sequence[Tool | Mapping[str, Any]]) -> tuple[Tool, ...]:
 
 
 def _sound(tool: Tool | Mapping[str, Any]) -> Tool:
-    """One tool; Misuse where what it says cannot be written into a request."""
+    """One tool; InvalidRequest where what it says cannot be written into a request."""
     told = typed(tool if isinstance(tool, Tool) else _tool(dict(tool)), Tool)
     if not told.name:
-        raise Misuse(f"a tool has no name: {told.description!r:.60}; give it one")
+        raise InvalidRequest(f"a tool has no name: {told.description!r:.60}; give it one")
     return told
 
 
@@ -113,7 +113,7 @@ async def consult(sources: Sequence[Source], budget: Budget) -> dict[str, str]:
 
 def _check(source: Source) -> None:
     if source.section not in SOURCED:
-        raise Misuse(
+        raise InvalidRequest(
             f"the source {_name(source)!r} has text for {source.section!r}, which no source may "
             f"fill; name one of {', '.join(SOURCED)}"
         )
@@ -123,12 +123,12 @@ async def _asked(source: Source, allowance: int) -> str:
     try:
         text = cast("object", await source.text(allowance))
     except Exception as error:
-        raise Misuse(
+        raise InvalidRequest(
             f"the source {_name(source)!r} failed ({type(error).__name__}: {error}); "
             "mend it, or leave it out"
         ) from error
     if not isinstance(text, str):
-        raise Misuse(
+        raise InvalidRequest(
             f"the source {_name(source)!r} gave {type(text).__name__}, not text; "
             "give an empty text where there is nothing to say"
         )

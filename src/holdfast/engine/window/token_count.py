@@ -49,7 +49,7 @@ from holdfast.model.window import Block, Budget, Count, Options, Window
 from holdfast.ports import Counter
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
     from holdfast.engine.window.turn_state import Assembled
 
 FORMATS = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
@@ -62,12 +62,12 @@ HOPE = 2.0
 """Where counting costs little, up to twice the room is counted before it is said not to fit."""
 
 
-class Counting:
+class TokenCount:
     """How the windows of one session are counted, for one turn."""
 
     def __init__(
         self,
-        session: OpenSession,
+        session: AsyncSession,
         profile: Profile,
         policy: Policy,
         given: str,
@@ -89,7 +89,7 @@ class Counting:
         self.weighed = 0
         """What the window that was counted last is estimated at."""
 
-    async def begin(self) -> Counting:
+    async def begin(self) -> TokenCount:
         """Learn from the newest calls of the session."""
         self._calls = await self._session.store.calls.newest(self._session.id)
         self.ratio = ratio(self._pairs(), self._profile.ratio)
@@ -110,9 +110,9 @@ class Counting:
         then = await self._session.view(str(call.head))
         return now.folded.epoch if _shown(then.folded) == _shown(now.folded) else None
 
-    async def again(self, session: OpenSession) -> Counting:
+    async def again(self, session: AsyncSession) -> TokenCount:
         """The same for another hold on the session."""
-        other = Counting(
+        other = TokenCount(
             session, self._profile, self._policy, self._given, write=self._write, asks=self._asks
         )
         return await other.begin()
@@ -148,7 +148,7 @@ class Counting:
     async def of(self, made: Assembled) -> Count:
         """The count of an assembled window, as sure as it has to be; found out once."""
         if self._last is None or self._last[0] is not made.window:
-            view, cut = made.view, self._session.visible.cut
+            view, cut = made.view, self._session.message_cache.cut
             own = [e for e in made.seen.messages if e.seq <= view.last and e.seq not in cut]
             estimated = self.estimated(made.window)
             sure = made.window is self._doubted
@@ -202,7 +202,7 @@ class Counting:
         if self._policy.counts_with != "exact" or not self._profile.tokenizer:
             return {}
         counter = self._session.counter(self._profile.tokenizer)
-        return await self._session.visible.known(view, counter.name)
+        return await self._session.message_cache.known(view, counter.name)
 
     def estimated(self, window: Window) -> int:
         """What the window takes by estimate, pictures as this model counts them."""
@@ -260,7 +260,7 @@ class Counting:
         return ends_in_reply and not self._profile.can("prefill")
 
     async def _exact(self, window: Window, shown: Shown, counter: Counter) -> Count:
-        visible = self._session.visible
+        visible = self._session.message_cache
         tally = Tally(shown, await visible.known(shown.view, counter.name))
         for block in window.blocks:
             tally.add(block)

@@ -12,14 +12,14 @@ from holdfast.core.window.tool_deferral import HITS, TOOL_SEARCH, named, offer, 
 from holdfast.core.window.truncate import cap
 from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.window.sections import Given
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.window import Tool
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 ANSWER = 16
 """What is found is told in at most this part of the window: a sixteenth,"""
@@ -32,7 +32,7 @@ LISTED = 2
 
 
 async def offered(
-    session: OpenSession, given: Given, more: Sequence[Tool], profile: Profile, policy: Policy
+    session: AsyncSession, given: Given, more: Sequence[Tool], profile: Profile, policy: Policy
 ) -> Given:
     """What was given, with as many of these tools as the budget for tools has room for."""
     most = int(profile.window * policy.budget.tools_fraction)
@@ -42,19 +42,19 @@ async def offered(
     if not made.finding:
         return replace(given, tools=made.tools)
     if any(one.name == TOOL_SEARCH.name for one in (*given.tools, *more)):
-        raise Misuse(
+        raise InvalidRequest(
             f"a tool of yours is called {TOOL_SEARCH.name}, as the one that finds tools which take "
             "too much of the window; give yours another name, or give them all as tools="
         )
     view = await session.view()
-    said = await session.visible.messages(view, cap(policy, profile))
+    said = await session.message_cache.messages(view, cap(policy, profile))
     used = wanted(entry.body for entry in said if isinstance(entry.body, Message))
     made = offer(given.tools, more, most, used)
     names = named(made.deferred, most // LISTED)
     return replace(given, tools=made.tools, deferred=made.deferred, deferred_names=names)
 
 
-async def answer(session: OpenSession, call: ToolCall) -> ToolResult | None:
+async def answer(session: AsyncSession, call: ToolCall) -> ToolResult | None:
     """What tool_search answers to a call; None where the call is another tool's."""
     if call.name != TOOL_SEARCH.name:
         return None
@@ -68,7 +68,7 @@ async def answer(session: OpenSession, call: ToolCall) -> ToolResult | None:
     return ToolResult(call.id, text, name=call.name)
 
 
-def _room(session: OpenSession) -> int:
+def _room(session: AsyncSession) -> int:
     model = session.info.model
     window = session.catalogue.profile(model).window if model else MOST * ANSWER
     return min(MOST, window // ANSWER)

@@ -26,7 +26,7 @@ from holdfast.engine import loading
 from holdfast.engine.usage.telemetry import compacted
 from holdfast.engine.window import pins, sections
 from holdfast.engine.window.sections import Given
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Body, Clear, Context, Entry, Folded, Summary
 from holdfast.model.message import Message
 from holdfast.model.policy import Policy
@@ -37,7 +37,7 @@ from holdfast.model.window import Budget, Window
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import OpenSession
+    from holdfast.engine.session import AsyncSession
 
 
 class Assembled(Struct, frozen=True):
@@ -52,11 +52,11 @@ class Assembled(Struct, frozen=True):
     """Tokens that repairing has put in: results for calls that have none, and the like."""
 
 
-class Scene:
+class TurnState:
     """What is known while one turn is prepared for one session."""
 
     def __init__(
-        self, session: OpenSession, given: Given, profile: Profile, policy: Policy
+        self, session: AsyncSession, given: Given, profile: Profile, policy: Policy
     ) -> None:
         self.session = session
         self.log: Log = session.store.log
@@ -92,7 +92,7 @@ class Scene:
         if not write:
             return self._as_if(view, marker)
         entry = await self.session.append(marker, epoch=view.folded.epoch)
-        self.session.watch.tell(compacted(self.session, marker, self._since))
+        self.session.watch.emit(compacted(self.session, marker, self._since))
         self._since = self.session.now()
         await self.session.upkeep.applied(entry)
         return await self.session.view()
@@ -156,7 +156,7 @@ class Scene:
 
     async def seen(self, view: View) -> Seen:
         """What is visible, as it is shown."""
-        said = await self.session.visible.messages(view, self.cap)
+        said = await self.session.message_cache.messages(view, self.cap)
         return Seen(
             folded=view.folded,
             messages=(*said, *self.as_if_said(view)),
@@ -166,7 +166,7 @@ class Scene:
 
     async def few(self, view: View) -> tuple[Entry, ...] | None:
         """The visible messages, where no more than a page has to be read; otherwise None."""
-        few = await self.session.visible.few(view, self.cap)
+        few = await self.session.message_cache.few(view, self.cap)
         return None if few is None else (*few, *self.as_if_said(view))
 
     async def summaries(self, view: View) -> tuple[Entry, ...]:
@@ -242,7 +242,7 @@ def _check(policy: Policy) -> None:
     """Refuse a policy that lays a section in a tag that nobody knows."""
     for place in (*policy.layout, *policy.layout_compacted):
         if place.tag and place.tag not in TAGS:
-            raise Misuse(
+            raise InvalidRequest(
                 f"the policy {policy.name} lays {place.section} in the tag {place.tag!r}, which "
                 f"is none; name one of {', '.join(sorted(TAGS))}"
             )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from holdfast.importers.claude_code.reader import Reading
-from holdfast.model.transcript_events import Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 _OURS = re.compile(
     rb'"(?:parentUuid|sessionId|leafUuid|isSidechain|isSnapshotUpdate|permissionMode|snapshot)"\s*:'
@@ -27,10 +27,10 @@ class ClaudeCode:
     reach = 2
     """A subagent's file lies two directories beneath those of its session."""
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         return (".claude/projects", ".config/claude/projects")
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return name.endswith(".jsonl") and PurePosixPath(name).name != "journal.jsonl"
 
     def recognises(self, head: bytes, name: str) -> bool:
@@ -38,5 +38,5 @@ class ClaudeCode:
             return name.endswith(".jsonl") and len(PurePosixPath(name).stem) == 36
         return any(_OURS.search(line) and _KINDS.search(line) for line in head.split(b"\n"))
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         return Reading(material).told()

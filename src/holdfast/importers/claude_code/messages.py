@@ -36,7 +36,14 @@ from holdfast.model.message import (
     ToolResult,
 )
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Called, Compacted, Problem, Rewound, Said, Told
+from holdfast.model.transcript_events import (
+    CallRead,
+    Compacted,
+    MessageRead,
+    Problem,
+    Rewound,
+    TranscriptEvent,
+)
 
 SYNTHETIC = "<synthetic>"
 """The model that a message of the program itself says it is from."""
@@ -93,7 +100,7 @@ class Strand:
         self._reply: Reply | None = None
         self._replies: dict[str, tuple[str, tuple[int, ...] | None, str]] = {}
         """For each id that replies have, of the newest: its request, its prompt and its name."""
-        self._waiting: list[Told] = []
+        self._waiting: list[TranscriptEvent] = []
         self._boundary: Found | None = None
         self._prompts: dict[str, str] = {}
         self._allowance = Allowance()
@@ -102,7 +109,7 @@ class Strand:
         """Whether a record of this name has been told."""
         return uuid in self._entries
 
-    def feed(self, found: Found) -> Iterator[Told]:
+    def feed(self, found: Found) -> Iterator[TranscriptEvent]:
         """What one more record tells, or makes known."""
         kind, uuid = found.text("type"), found.text("uuid")
         if uuid and self._repeated(found):
@@ -118,7 +125,7 @@ class Strand:
         else:
             yield from self._behind(found, kind or "untyped")
 
-    def close(self) -> Iterator[Told]:
+    def close(self) -> Iterator[TranscriptEvent]:
         """What is left when the file ends here."""
         yield from self._finish(open=True)
         if boundary := self._boundary:  # its summary may be written next
@@ -133,29 +140,31 @@ class Strand:
         self._seen.add(print)
         return known
 
-    def _behind(self, found: Found, kind: str) -> Iterator[Told]:
+    def _behind(self, found: Found, kind: str) -> Iterator[TranscriptEvent]:
         """Keep a record behind the message before it; what hangs on it hangs on that."""
         if uuid := found.text("uuid"):
             parent = found.text("parentUuid")
             self._entries.setdefault(uuid, self._entries.get(parent, self._head))
         yield from self._later(whole(AGENT, kind, found))
 
-    def _later(self, *told: Told) -> Iterator[Told]:
+    def _later(self, *told: TranscriptEvent) -> Iterator[TranscriptEvent]:
         """Hold something back until the reply before it is whole."""
         self._waiting += told
         if self._reply is None or len(self._waiting) > WAITING:
             yield from self._finish()
 
-    def _finish(self, *, open: bool = False) -> Iterator[Told]:
+    def _finish(self, *, open: bool = False) -> Iterator[TranscriptEvent]:
         reply, self._reply = self._reply, None
         if reply is not None:
             yield from _said(reply, open=open and not self._waiting)
         waiting, self._waiting = self._waiting, []
         yield from waiting
 
-    def _place(self, found: Found, native: str, *, turn: bool, answer: bool = False) -> list[Told]:
+    def _place(
+        self, found: Found, native: str, *, turn: bool, answer: bool = False
+    ) -> list[TranscriptEvent]:
         """Give a message its place; the rewind that goes before it, if it hangs elsewhere."""
-        told: list[Told] = []
+        told: list[TranscriptEvent] = []
         parent = None if answer else self._entries.get(found.text("parentUuid"))
         created = milliseconds(found.fields.get("timestamp"))
         if parent in self._preserved:
@@ -173,7 +182,7 @@ class Strand:
             self._entries[uuid] = number
         return told
 
-    def _cut_tail(self, parent: int, created: int) -> Iterator[Told]:
+    def _cut_tail(self, parent: int, created: int) -> Iterator[TranscriptEvent]:
         """What goes on from inside a preserved tail has the same summary, and less of the tail."""
         again = self._compaction
         if not again or self._turn(parent) == self._turn(self._end):
@@ -188,7 +197,7 @@ class Strand:
     def _turn(self, number: int) -> int:
         return self._turns[number] if number >= 0 else -1
 
-    def _assistant(self, found: Found) -> Iterator[Told]:
+    def _assistant(self, found: Found) -> Iterator[TranscriptEvent]:
         message = found.table("message")
         key = _text(message.get("id")) or found.text("uuid") or str(found.line)
         if self._reply is None or self._reply.key != key or self._is_another(found, message):
@@ -247,7 +256,7 @@ class Strand:
             if isinstance(part, ToolCall) and part.name in _DELEGATES:
                 self._prompts[part.id] = _text(part.fields.get("prompt"))
 
-    def _user(self, found: Found) -> Iterator[Told]:
+    def _user(self, found: Found) -> Iterator[TranscriptEvent]:
         content = found.table("message").get("content")
         if found.fields.get("isCompactSummary") is True:
             yield from self._finish()
@@ -260,7 +269,9 @@ class Strand:
             return
         yield from self._messages(found, content, said)
 
-    def _messages(self, found: Found, content: Any, said: list[Message]) -> Iterator[Told]:
+    def _messages(
+        self, found: Found, content: Any, said: list[Message]
+    ) -> Iterator[TranscriptEvent]:
         answer, human = said[0].role == "tool", _is_human(said[-1])
         if human:
             yield from self._finish()
@@ -268,12 +279,12 @@ class Strand:
             yield from self._lone_boundary()
         created = milliseconds(found.fields.get("timestamp"))
         uuid = found.text("uuid") or f"line {found.line}"
-        told: list[Told] = []
+        told: list[TranscriptEvent] = []
         for number, message in enumerate(said):
             native = f"{uuid}#{number + 1}" if number else uuid
             told += self._place(found, native, turn=human and message.role == "user", answer=answer)
             records = (*_left(found, content), *self._spilled(found, message)) if not number else ()
-            told.append(Said(
+            told.append(MessageRead(
                 message=self._linked(found, message), created=created, completed=created,
                 native=native, parent=found.text("parentUuid"), records=records,
             ))  # fmt: skip
@@ -298,7 +309,7 @@ class Strand:
             return message
         return replace(message, parts=(*message.parts, Subtask(session)))
 
-    def _system(self, found: Found) -> Iterator[Told]:
+    def _system(self, found: Found) -> Iterator[TranscriptEvent]:
         kind = found.text("subtype")
         if kind == "compact_boundary":
             yield from self._finish()
@@ -310,7 +321,7 @@ class Strand:
         else:
             yield from self._behind(found, f"system/{kind}" if kind else "system")
 
-    def _attachment(self, found: Found) -> Iterator[Told]:
+    def _attachment(self, found: Found) -> Iterator[TranscriptEvent]:
         attachment = found.table("attachment")
         kind = f"attachment/{_text(attachment.get('type'))}"
         message = injected(attachment, found.fields.get("rendered"))
@@ -319,7 +330,7 @@ class Strand:
             return
         created = milliseconds(found.fields.get("timestamp"))
         native = found.text("uuid") or f"line {found.line}"
-        said = Said(
+        said = MessageRead(
             message=message, created=created, completed=created, native=native,
             parent=found.text("parentUuid"),
             records=(Record(AGENT, kind, found.data, found.line),),
@@ -327,20 +338,20 @@ class Strand:
         yield from self._lone_boundary()
         yield from self._later(*self._place(found, native, turn=False, answer=True), said)
 
-    def _lone_boundary(self) -> Iterator[Told]:
+    def _lone_boundary(self) -> Iterator[TranscriptEvent]:
         """A compaction whose summary never came."""
         if boundary := self._boundary:
             yield Problem("a compaction without its summary", boundary.line, "notice")
             yield from self._compacted(boundary, "")
 
-    def _compacted(self, found: Found, content: Any) -> Iterator[Told]:
+    def _compacted(self, found: Found, content: Any) -> Iterator[TranscriptEvent]:
         boundary, self._boundary = self._boundary, None
         text = content if type(content) is str else "\n".join(m.text for m in asked(content))
         created = milliseconds(found.fields.get("timestamp"))
         native = found.text("uuid") or f"line {found.line}"
         if boundary is None:
             yield from self._place(found, native, turn=True)
-            yield Said(
+            yield MessageRead(
                 message=Message("user", (SummaryText(text),)), created=created, completed=created,
                 native=native, records=(rest(AGENT, "user", found, "message", "content"),),
             )  # fmt: skip
@@ -377,18 +388,18 @@ def _prompt(message: dict[str, Any]) -> tuple[int, ...] | None:
     return tuple(count(usage.get(name)) for name in names)
 
 
-def _said(reply: Reply, *, open: bool) -> Iterator[Told]:
+def _said(reply: Reply, *, open: bool) -> Iterator[TranscriptEvent]:
     own = reply.model == SYNTHETIC
     usage, iterations = used(reply.usage)
     provider = "" if own else OWNER
-    yield Said(
+    yield MessageRead(
         message=Message("assistant", tuple(reply.parts)), created=reply.created,
         completed=reply.completed, native=reply.native, parent=reply.parent, provider=provider,
         model=reply.model, request="" if own else reply.request, records=tuple(reply.records),
         open=open,
     )  # fmt: skip
     if usage != Usage() and not own:
-        yield Called(
+        yield CallRead(
             usage=usage, iterations=iterations, request=reply.request, reply=reply.name,
             started=reply.created,
             provider=provider, model=reply.model,

@@ -11,8 +11,15 @@ from holdfast.importers.claude_code.compactions import AGENT
 from holdfast.importers.claude_code.messages import Strand
 from holdfast.importers.handed_over import copied
 from holdfast.importers.jsonl import UNREADABLE, Found, decode, milliseconds, records
-from holdfast.model.transcript_events import Begun, Kept, Noted, Problem, Titled, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import (
+    Kept,
+    Noted,
+    Problem,
+    SessionStarted,
+    Titled,
+    TranscriptEvent,
+)
+from holdfast.ports import TranscriptFile
 
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
@@ -38,22 +45,22 @@ _TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"))
 class Reading:
     """The reading of one file."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._path = PurePosixPath(material.name)
         self._main: Strand | None = None
         self._lead = Strand("", self._sidecar)
         """Records before anybody knows which session this is."""
-        self._begun: dict[str, Begun] = {}
+        self._begun: dict[str, SessionStarted] = {}
         self._strands: dict[str, Strand] = {}
         self._sides: dict[str, str] = {}
         self._current = ""
-        self._before: list[Told] = []
+        self._before: list[TranscriptEvent] = []
         self._titles: dict[str, str] = {}
         self._summaries: list[tuple[str, str]] = []
         self._strange: set[str] = set()
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
         for found in records(self._material, AGENT):
             if not isinstance(found, Found):
@@ -70,14 +77,16 @@ class Reading:
         else:
             yield from self._nameless()
 
-    def _nameless(self) -> Iterator[Told]:
+    def _nameless(self) -> Iterator[TranscriptEvent]:
         """What stands in a file that names no session: it is called as the file is."""
         told = [*self._before, *self._lead.close()]
         if not all(isinstance(item, (Kept, Problem)) for item in told):
-            yield Begun(native=self._path.stem or "?")
+            yield SessionStarted(native=self._path.stem or "?")
         yield from told
 
-    def _tell(self, strand: Strand | None, told: Iterable[Told]) -> Iterator[Told]:
+    def _tell(
+        self, strand: Strand | None, told: Iterable[TranscriptEvent]
+    ) -> Iterator[TranscriptEvent]:
         """Tell items of a strand, once it has been said which one that is."""
         for item in told:
             if strand is None:
@@ -91,7 +100,7 @@ class Reading:
                 yield from before
             yield item
 
-    def _unknown(self, found: Found) -> Iterator[Told]:
+    def _unknown(self, found: Found) -> Iterator[TranscriptEvent]:
         kind = found.text("type")
         if kind not in KNOWN and kind not in self._strange:
             self._strange.add(kind)
@@ -147,7 +156,7 @@ class Reading:
         title = self._description() if parent else ""
         ours = not parent and found.text("sessionId")[14:15] == OURS
         copy = copied(self._material) if ours else None
-        self._begun[native] = Begun(
+        self._begun[native] = SessionStarted(
             native=native,
             created=milliseconds(found.fields.get("timestamp")),
             directory=found.text("cwd"),
@@ -186,7 +195,7 @@ class Reading:
         if kind == "summary" and found.text("summary"):
             self._summaries.append((found.text("leafUuid"), found.text("summary")))
 
-    def _beside(self, main: Strand) -> Iterator[Told]:
+    def _beside(self, main: Strand) -> Iterator[TranscriptEvent]:
         """The title and the session's notes."""
         own = [title for leaf, title in self._summaries if main.holds(leaf)]
         titles = [self._titles.get("custom-title", ""), *own[-1:], self._titles.get("ai-title", "")]

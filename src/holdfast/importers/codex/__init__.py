@@ -10,8 +10,8 @@ from holdfast.importers.codex.reader import Reading
 from holdfast.importers.codex.records import AGENT
 from holdfast.importers.jsonl import Found, records
 from holdfast.importers.values import begins
-from holdfast.model.transcript_events import Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 _ROLLOUT = re.compile(
     rb'"type"\s*:\s*"(?:session_meta|response_item|event_msg|turn_context|compacted|world_state)"'
@@ -32,7 +32,7 @@ class Codex:
     name = AGENT
     reach = 0
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         return (
             ".codex/sessions",
             ".codex/archived_sessions",
@@ -40,14 +40,14 @@ class Codex:
             ".codex/session_index.jsonl",
         )
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return name.endswith(".jsonl")
 
     def recognises(self, head: bytes, name: str) -> bool:
         rollout = b'"payload"' in head and _ROLLOUT.search(head)
         return bool(rollout) or any(begins(form, head) for form in (_OLD, _PROMPTS, _NAMES))
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         first = next((one for one in records(material, AGENT) if isinstance(one, Found)), None)
         fields = first.fields if first else {}
         if {"session_id", "ts", "text"} <= fields.keys():

@@ -33,7 +33,7 @@ from holdfast.model.message import (
     ToolCall,
     ToolResult,
 )
-from holdfast.model.transcript_events import Compacted, Kept, Rewound, Said, Told
+from holdfast.model.transcript_events import Compacted, Kept, MessageRead, Rewound, TranscriptEvent
 
 REPLIES = frozenset(
     """
@@ -110,7 +110,9 @@ class Talk:
         self._calls: dict[str, str] = {}
         """The names of the tools that have not answered yet, by their calls."""
 
-    def respond(self, payload: dict[str, Any], time: int, source: Item | None) -> Iterator[Told]:
+    def respond(
+        self, payload: dict[str, Any], time: int, source: Item | None
+    ) -> Iterator[TranscriptEvent]:
         """An item that a model has sent or was sent; without a source it is said anew."""
         kind, role = text(payload.get("type")), text(payload.get("role"))
         if kind == "message" and role == "assistant" and _is_agents(payload.get("content")):
@@ -144,13 +146,13 @@ class Talk:
         else:
             self._announced = words
 
-    def settle(self) -> Iterator[Told]:
+    def settle(self) -> Iterator[TranscriptEvent]:
         """Whoever asked, nobody has confirmed it."""
         asked, self._asked = self._asked, None
         if asked:
             yield from self._question(asked)
 
-    def close(self, *, open: bool = False) -> Iterator[Told]:
+    def close(self, *, open: bool = False) -> Iterator[TranscriptEvent]:
         """Tell what is waiting; `open` says that more of it may come."""
         compaction, self._compaction = self._compaction, None
         if compaction:
@@ -166,7 +168,7 @@ class Talk:
                 completed=reply.completed, provider=self.provider, model=reply.model,
             )  # fmt: skip
 
-    def roll_back(self, turns: int, time: int) -> Iterator[Told]:
+    def roll_back(self, turns: int, time: int) -> Iterator[TranscriptEvent]:
         """The newest turns are taken back."""
         yield from self.close()
         to = self.past.roll_back(turns)
@@ -176,16 +178,18 @@ class Talk:
     def _say(
         self, message: Message, time: int, records: tuple[Record, ...], seen: Seen,
         *, turn: bool = False, open: bool = False, completed: int = 0, **labels: str,
-    ) -> Said:  # fmt: skip
+    ) -> MessageRead:  # fmt: skip
         self._number += 1
         native = str(self._number)
         self.past.say(replace(seen, native=native), turn=turn and not self._again)
-        return Said(
+        return MessageRead(
             message=message, created=time, completed=completed or time, native=native,
             records=records, open=open, **labels,
         )  # fmt: skip
 
-    def _add(self, payload: dict[str, Any], time: int, source: Item | None) -> Iterator[Told]:
+    def _add(
+        self, payload: dict[str, Any], time: int, source: Item | None
+    ) -> Iterator[TranscriptEvent]:
         """An item of a reply."""
         if self._asked or self._compaction or (self._reply and self._full(self._reply)):
             yield from self.close()
@@ -208,13 +212,15 @@ class Talk:
     def _full(self, reply: Reply) -> bool:
         return len(reply.parts) >= MOST_ITEMS
 
-    def _answer(self, payload: dict[str, Any], time: int, source: Item | None) -> Iterator[Told]:
+    def _answer(
+        self, payload: dict[str, Any], time: int, source: Item | None
+    ) -> Iterator[TranscriptEvent]:
         id = text(payload.get("call_id")) or text(payload.get("id"))
         result = contents.answered(payload, id, self._calls.pop(id, ""))
         parts: tuple[Part, ...] = (result, *_subtask(result))
         yield self._say(Message("tool", parts), time, left(source), Seen(""))
 
-    def _question(self, asked: Asked) -> Iterator[Told]:
+    def _question(self, asked: Asked) -> Iterator[TranscriptEvent]:
         parts = contents.spoken(asked.content, human=asked.human)
         if not parts:
             if asked.source:
@@ -236,7 +242,7 @@ class Talk:
         time: int,
         source: Item | None,
         scaffold: str = "",
-    ) -> Iterator[Told]:
+    ) -> Iterator[TranscriptEvent]:
         """What the program, or another agent, tells the model."""
         parts = contents.spoken(payload.get("content"), human=True)
         told = [replace(p, scaffold=scaffold) if isinstance(p, Text) else p for p in parts]
@@ -247,7 +253,9 @@ class Talk:
         elif source:
             yield Kept(source.whole)
 
-    def compact(self, item: Item, trigger: Trigger, before: int, window: int = 0) -> Iterator[Told]:
+    def compact(
+        self, item: Item, trigger: Trigger, before: int, window: int = 0
+    ) -> Iterator[TranscriptEvent]:
         """The past is replaced."""
         yield from self.close()
         said, history = item.text("message"), item.payload.get("replacement_history")

@@ -13,8 +13,15 @@ from holdfast.importers.handed_over import copied
 from holdfast.importers.jsonl import Found, milliseconds, records
 from holdfast.importers.values import count, table, text
 from holdfast.model.log import Trigger
-from holdfast.model.transcript_events import HANDED, Begun, Kept, Problem, Titled, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import (
+    HANDED,
+    Kept,
+    Problem,
+    SessionStarted,
+    Titled,
+    TranscriptEvent,
+)
+from holdfast.ports import TranscriptFile
 
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
@@ -30,17 +37,17 @@ FULL = 0.85
 class Reading:
     """The reading of one rollout."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._talk, self._meter = Talk(), Meter()
         self._begun = False
         self._copied = 0
         self._time = 0
-        self._before: list[Told] = []
+        self._before: list[TranscriptEvent] = []
         self._strange: set[str] = set()
         self._task = False
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
         for found in records(self._material, AGENT):
             if not isinstance(found, Found):
@@ -58,13 +65,13 @@ class Reading:
         else:
             yield from (one for one in self._before if isinstance(one, Problem))
 
-    def _damaged(self, found: Kept | Problem) -> Iterator[Told]:
+    def _damaged(self, found: Kept | Problem) -> Iterator[TranscriptEvent]:
         if self._begun:
             yield found
         else:
             self._before.append(found)
 
-    def _begin(self, first: Item) -> Iterator[Told]:
+    def _begin(self, first: Item) -> Iterator[TranscriptEvent]:
         """The session that a file is of: by its first record, or by its name."""
         meta = first.payload if first.kind == "session_meta" else {}
         named = _ID.findall(PurePosixPath(self._material.name).stem)
@@ -81,7 +88,7 @@ class Reading:
         role = text(meta.get("agent_nickname")) or text(meta.get("agent_role"))
         copy = copied(self._material) if meta.get("originator") == "holdfast" else None
         own = copy.title if copy else ""
-        yield Begun(
+        yield SessionStarted(
             native=native,
             created=created,
             directory=text(meta.get("cwd")),
@@ -97,13 +104,13 @@ class Reading:
             what = "begins in another session's file; what was said there is not told here"
             yield Problem(what, first.found.line, "notice")
 
-    def _unknown(self, one: Item) -> Iterator[Told]:
+    def _unknown(self, one: Item) -> Iterator[TranscriptEvent]:
         if not one.known and one.name not in self._strange:
             self._strange.add(one.name)
             what = f"records of kind {one.name!r} are kept, but nobody knows what they mean"
             yield Problem(what, one.found.line, "unknown")
 
-    def _feed(self, one: Item) -> Iterator[Told]:
+    def _feed(self, one: Item) -> Iterator[TranscriptEvent]:
         if one.kind == "event_msg":
             yield from self._event(one)
             return
@@ -126,7 +133,7 @@ class Reading:
                 yield from self._talk.close()
             yield Kept(one.whole)
 
-    def _event(self, one: Item) -> Iterator[Told]:
+    def _event(self, one: Item) -> Iterator[TranscriptEvent]:
         """An event: most repeat what an item says, and are only kept."""
         kind = one.sub
         if words := _human(one):
@@ -146,7 +153,7 @@ class Reading:
             yield Titled(one.text("thread_name"))
         yield Kept(one.whole)
 
-    def _used(self, one: Item) -> Iterator[Told]:
+    def _used(self, one: Item) -> Iterator[TranscriptEvent]:
         talk = self._talk
         called = self._meter.told(
             one.payload, one.time, self._copied, provider=talk.provider, model=talk.model
@@ -156,7 +163,7 @@ class Reading:
         elif not self._meter.recorded:
             yield called
 
-    def _recorded(self, one: Item) -> Iterator[Told]:
+    def _recorded(self, one: Item) -> Iterator[TranscriptEvent]:
         talk = self._talk
         called = self._meter.record(
             one.payload, one.time, self._copied, provider=talk.provider, model=talk.model

@@ -13,15 +13,21 @@ from collections.abc import Iterator
 from holdfast.importers.codex.records import AGENT
 from holdfast.importers.jsonl import Found, records, rest, whole
 from holdfast.model.message import user
-from holdfast.model.transcript_events import Begun, Problem, Said, Titled, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import (
+    MessageRead,
+    Problem,
+    SessionStarted,
+    Titled,
+    TranscriptEvent,
+)
+from holdfast.ports import TranscriptFile
 
 NATIVE, TITLE = "history", "What was typed into Codex"
 
 
-def prompts(material: Material) -> Iterator[Told]:
+def prompts(material: TranscriptFile) -> Iterator[TranscriptEvent]:
     """The lines of `history.jsonl`: a session, a time in seconds and a text each."""
-    yield Begun(native=NATIVE, title=TITLE, rolling=True)
+    yield SessionStarted(native=NATIVE, title=TITLE, rolling=True)
     met: Counter[str] = Counter()
     for found in records(material, AGENT):
         if not isinstance(found, Found):
@@ -30,7 +36,7 @@ def prompts(material: Material) -> Iterator[Told]:
             when = _seconds(found)
             name = f"{found.text('session_id')}:{when}"
             met[f"{name}:{words}"] += 1
-            yield Said(
+            yield MessageRead(
                 message=user(words),
                 native=f"{name}:{met[f'{name}:{words}']}",
                 created=when * 1000,
@@ -46,11 +52,11 @@ def _seconds(found: Found) -> int:
     return when if type(when) is int and 0 < when < 1 << 40 else 0
 
 
-def names(material: Material) -> Iterator[Told]:
+def names(material: TranscriptFile) -> Iterator[TranscriptEvent]:
     """The lines of `session_index.jsonl`: what each thread is called; the last name holds."""
     for found in records(material, AGENT):
         if not isinstance(found, Found):
             yield from [found] if isinstance(found, Problem) else []
         elif found.text("id") and found.text("thread_name"):
-            yield Begun(native=found.text("id"))
+            yield SessionStarted(native=found.text("id"))
             yield Titled(found.text("thread_name"))

@@ -16,7 +16,7 @@ from typing import Any
 from holdfast.importers.values import count, table, text
 from holdfast.model import wire
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Called
+from holdfast.model.transcript_events import CallRead
 
 BUCKETS = (
     "input_tokens",
@@ -53,7 +53,7 @@ class Meter:
 
     def told(
         self, payload: dict[str, Any], time: int, copied: int, provider: str, model: str
-    ) -> Called | None:
+    ) -> CallRead | None:
         """The call that an event tells of; None where it tells of none, or of one again.
 
         `copied` is when a fork's file began; 0 where the session is none.
@@ -65,7 +65,7 @@ class Meter:
         used = self._used(_buckets(total) if total else None, _buckets(last) if last else None)
         if used is None or not any(used) or (copied and time - copied < COPIED):
             return None
-        return Called(
+        return CallRead(
             usage=_usage(used, self._tier),
             request=_request(time, model, total or last),
             started=time,
@@ -77,13 +77,13 @@ class Meter:
 
     def record(
         self, payload: dict[str, Any], time: int, copied: int, provider: str, model: str
-    ) -> Called | None:
+    ) -> CallRead | None:
         """The call that a response's own record tells of."""
         used = _buckets(table(payload.get("usage")))
         self.recorded = self.recorded or any(used)
         if not any(used) or (copied and time - copied < COPIED):
             return None
-        return Called(
+        return CallRead(
             usage=_usage(used, self._tier),
             request=text(payload.get("response_id")),
             started=time,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from holdfast.importers.gemini_cli.reader import Reading
 from holdfast.importers.gemini_cli.stream import Stream
 from holdfast.importers.values import begins
-from holdfast.model.transcript_events import Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 _SESSION = re.compile(rb'"sessionId"\s*:')
 _PROJECT = re.compile(rb'"projectHash"\s*:')
@@ -32,10 +32,10 @@ class GeminiCli:
     name = "gemini-cli"
     reach = 2
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         return (".gemini/tmp",)
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return name.endswith((".json", ".jsonl"))
 
     def recognises(self, head: bytes, name: str) -> bool:
@@ -46,10 +46,10 @@ class GeminiCli:
             return True
         return any(form.match(first) for form in (_HISTORY, _STREAM))
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         return Stream(material).told() if _streams(material) else Reading(material).told()
 
 
-def _streams(material: Material) -> bool:
+def _streams(material: TranscriptFile) -> bool:
     first = next(material.lines(), None)
     return first is not None and bool(_STREAM.match(first.data))

@@ -14,8 +14,8 @@ from holdfast.importers.jsonl import UNREADABLE, Found, decode, milliseconds, re
 from holdfast.importers.values import rows, text
 from holdfast.model import wire
 from holdfast.model.message import Record
-from holdfast.model.transcript_events import Begun, Kept, Problem, Titled, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import Kept, Problem, SessionStarted, Titled, TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 SHOWN = ("info", "error", "warning")
 """Messages of the program itself: the user sees them, the model does not."""
@@ -33,18 +33,18 @@ _MORE = re.compile(rb"\n\s*\S")
 class Reading:
     """The reading of one file."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._path = PurePosixPath(material.name)
         self._thread = Thread()
         self._begun = False
-        self._waiting: list[Told] = []
+        self._waiting: list[TranscriptEvent] = []
         self._title = ""
         self._time = 0
         self._strange: set[str] = set()
         self._nameless: dict[int, int] = {}
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
         yield from self._all(self._lines() if self._path.suffix == ".jsonl" else self._document())
         if self._begun:
@@ -53,10 +53,10 @@ class Reading:
         else:
             yield from (item for item in self._waiting if isinstance(item, Problem))
 
-    def _all(self, told: Iterable[Told]) -> Iterator[Told]:
+    def _all(self, told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent]:
         """Tell items once it has been said whose they are."""
         for item in told:
-            if isinstance(item, Begun):
+            if isinstance(item, SessionStarted):
                 yield item
                 yield from self._waiting
                 self._begun, self._waiting = True, []
@@ -65,11 +65,11 @@ class Reading:
             else:
                 self._waiting.append(item)
 
-    def _lines(self) -> Iterator[Told]:
+    def _lines(self) -> Iterator[TranscriptEvent]:
         for found in records(self._material, AGENT):
             yield from self._feed(found) if isinstance(found, Found) else (found,)
 
-    def _document(self) -> Iterator[Told]:
+    def _document(self) -> Iterator[TranscriptEvent]:
         data = self._material.whole(most=LARGEST)
         if data is None:
             yield Problem(TOO_LARGE)
@@ -96,12 +96,12 @@ class Reading:
             return False
         return type(first) is dict and "messages" not in first
 
-    def _header(self, held: Document) -> Iterator[Told]:
+    def _header(self, held: Document) -> Iterator[TranscriptEvent]:
         self._metadata(held.head)
         if held.rest:
             yield Kept(Record(AGENT, "session", held.rest, 1, whole=True))
 
-    def _feed(self, found: Found) -> Iterator[Told]:
+    def _feed(self, found: Found) -> Iterator[TranscriptEvent]:
         """A line: what the session is, a message, or a change to either."""
         if "$rewindTo" in found.fields:
             yield whole(AGENT, "$rewindTo", found)
@@ -118,7 +118,7 @@ class Reading:
         else:
             yield from self._unknown(found, "record without a name")
 
-    def _set(self, fields: dict[str, Any], line: int) -> Iterator[Told]:
+    def _set(self, fields: dict[str, Any], line: int) -> Iterator[TranscriptEvent]:
         self._metadata(fields)
         messages = rows(fields.get("messages"))
         if messages:
@@ -133,7 +133,7 @@ class Reading:
         self._title = text(fields.get("summary")) or self._title
         self._time = milliseconds(fields.get("lastUpdated")) or self._time
 
-    def _message(self, found: Found) -> Iterator[Told]:
+    def _message(self, found: Found) -> Iterator[TranscriptEvent]:
         kind = _kind(found)
         yield from self._begin({})
         self._time = milliseconds(found.fields.get("timestamp")) or self._time
@@ -152,7 +152,7 @@ class Reading:
         name = f"line {found.line}#{number}" if number > 1 else f"line {found.line}"
         return Found(found.line, found.data, {**found.fields, "id": name})
 
-    def _unknown(self, found: Found, kind: str) -> Iterator[Told]:
+    def _unknown(self, found: Found, kind: str) -> Iterator[TranscriptEvent]:
         if kind not in self._strange:
             self._strange.add(kind)
             what = (
@@ -161,13 +161,13 @@ class Reading:
             yield Problem(what, found.line, "unknown")
         yield whole(AGENT, kind or "untyped", found)
 
-    def _begin(self, fields: dict[str, Any]) -> Iterator[Told]:
+    def _begin(self, fields: dict[str, Any]) -> Iterator[TranscriptEvent]:
         if self._begun:
             return
         above = self._path.parent
         nested = above.parent.name == "chats" and text(fields.get("kind")) == "subagent"
         directories = [one for one in rows(fields.get("directories")) if type(one) is str]
-        yield Begun(
+        yield SessionStarted(
             native=text(fields.get("sessionId")) or self._path.stem,
             created=milliseconds(fields.get("startTime", fields.get("start_time"))),
             directory=self._root() or next(iter(directories), ""),

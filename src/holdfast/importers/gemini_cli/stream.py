@@ -14,14 +14,20 @@ from holdfast.importers.values import count, table
 from holdfast.model import wire
 from holdfast.model.message import Message, Part, Record, Text, ToolCall, ToolResult
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Begun, Called, Problem, Said, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import (
+    CallRead,
+    MessageRead,
+    Problem,
+    SessionStarted,
+    TranscriptEvent,
+)
+from holdfast.ports import TranscriptFile
 
 
 class Stream:
     """The reading of one stream."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: TranscriptFile) -> None:
         self._material = material
         self._model = ""
         self._role, self._native, self._created = "", "", 0
@@ -31,7 +37,7 @@ class Stream:
         self._records: list[Record] = []
         self._strange: set[str] = set()
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[TranscriptEvent]:
         """Everything that stands in it."""
         begun = False
         for found in records(self._material, AGENT):
@@ -44,14 +50,16 @@ class Stream:
                 yield found
         yield from self._finish(open=True)
 
-    def _begin(self, found: Found) -> Iterator[Told]:
+    def _begin(self, found: Found) -> Iterator[TranscriptEvent]:
         """The first event, which says whose stream this is."""
         self._model = found.text("model")
         created = milliseconds(found.fields.get("timestamp"))
-        yield Begun(native=found.text("session_id") or self._material.name, created=created)
+        yield SessionStarted(
+            native=found.text("session_id") or self._material.name, created=created
+        )
         yield from self._feed(found)
 
-    def _feed(self, found: Found) -> Iterator[Told]:
+    def _feed(self, found: Found) -> Iterator[TranscriptEvent]:
         kind = found.text("type")
         if kind == "message" and found.text("content"):
             role = "user" if found.text("role") == "user" else "assistant"
@@ -68,7 +76,7 @@ class Stream:
         else:
             yield from self._other(found, kind)
 
-    def _say(self, role: str, found: Found, part: Part, told: str) -> Iterator[Told]:
+    def _say(self, role: str, found: Found, part: Part, told: str) -> Iterator[TranscriptEvent]:
         if role != self._role or role == "user":
             yield from self._finish()
             self._role, self._native = role, f"line {found.line}"
@@ -84,20 +92,20 @@ class Stream:
         self._parts += [Text("".join(self._words))] if self._words else []
         self._words = []
 
-    def _finish(self, *, open: bool = False) -> Iterator[Told]:
+    def _finish(self, *, open: bool = False) -> Iterator[TranscriptEvent]:
         self._join()
         parts, records, role = tuple(self._parts), tuple(self._records), self._role
         self._parts, self._records, self._role = [], [], ""
         if not parts:
             return
         model = self._model if role == "assistant" else ""
-        yield Said(
+        yield MessageRead(
             message=Message(role, parts), created=self._created, completed=self._created,  # type: ignore[arg-type]
             native=self._native, provider=OWNER if model else "", model=model, records=records,
             open=open,
         )  # fmt: skip
 
-    def _other(self, found: Found, kind: str) -> Iterator[Told]:
+    def _other(self, found: Found, kind: str) -> Iterator[TranscriptEvent]:
         if kind == "result":
             yield from self._finish()
             yield from self._called(found)
@@ -107,7 +115,7 @@ class Stream:
             yield Problem(what, found.line, "unknown")
         yield whole(AGENT, kind or "untyped", found)
 
-    def _called(self, found: Found) -> Iterator[Told]:
+    def _called(self, found: Found) -> Iterator[TranscriptEvent]:
         stats = table(found.fields.get("stats"))
         cached, sent = count(stats.get("cached")), count(stats.get("input_tokens"))
         usage = Usage(
@@ -115,7 +123,7 @@ class Stream:
         )
         if usage != Usage():
             ended = milliseconds(found.fields.get("timestamp"))
-            yield Called(
+            yield CallRead(
                 usage=usage, request=f"{self._native}@{ended}", started=ended, ended=ended,
                 provider=OWNER, model=self._model,
             )  # fmt: skip

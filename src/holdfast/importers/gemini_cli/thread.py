@@ -17,7 +17,7 @@ from holdfast.importers.budget import Allowance
 from holdfast.importers.gemini_cli.turns import AGENT, Turn, turn
 from holdfast.importers.jsonl import Found
 from holdfast.model.message import Record
-from holdfast.model.transcript_events import Cleared, Compacted, Kept, Rewound, Told
+from holdfast.model.transcript_events import Cleared, Compacted, Kept, Rewound, TranscriptEvent
 
 MOST_AGAIN = 100_000
 """How many messages are told once more, because one before them was written again."""
@@ -45,7 +45,7 @@ class Thread:
         self._again = Allowance(MOST_AGAIN, "messages are written again more often than is told")
         self._back_to = Allowance(MOST_BACK, "it goes back more often than is told")
 
-    def add(self, found: Found) -> Iterator[Told]:
+    def add(self, found: Found) -> Iterator[TranscriptEvent]:
         """A message, or another state of one that is there."""
         id = found.text("id")
         made = turn(found, lambda call: self._owners.get(call, id) != id)
@@ -70,7 +70,7 @@ class Thread:
         behind = next((n for n, one in enumerate(reversed(self._told), 1) if one.id == id), 0)
         return self._back_to.take(len(self._told)) and self._again.take(behind)
 
-    def rewind(self, id: str, created: int) -> Iterator[Told]:
+    def rewind(self, id: str, created: int) -> Iterator[TranscriptEvent]:
         """A message and all behind it are gone; everything, where nobody knows the message."""
         if not self._back_to.take(len(self._told)):
             return
@@ -78,7 +78,7 @@ class Thread:
         at = next((number for number, one in enumerate(now) if one.id == id), 0)
         yield from self.become(now[:at], created)
 
-    def replace(self, founds: Sequence[Found], created: int) -> Iterator[Told]:
+    def replace(self, founds: Sequence[Found], created: int) -> Iterator[TranscriptEvent]:
         """All messages are others from here on."""
         wanted: dict[str, Turn] = {}
         answered: set[str] = set()
@@ -88,7 +88,7 @@ class Thread:
             wanted[made.id] = made
         yield from self.become(list(wanted.values()), created, masks=True)
 
-    def close(self) -> Iterator[Told]:
+    def close(self) -> Iterator[TranscriptEvent]:
         """What is left when the file ends here."""
         yield from self._settle(open=True)
         yield from self._again.told()
@@ -98,12 +98,12 @@ class Thread:
     def _now(self) -> list[Turn]:
         return [*self._told, self._last] if self._last else [*self._told]
 
-    def _settle(self, *, open: bool = False) -> Iterator[Told]:
+    def _settle(self, *, open: bool = False) -> Iterator[TranscriptEvent]:
         last, self._last = self._last, None
         if last:
             yield from self._tell(last, open=open)
 
-    def _tell(self, made: Turn, *, open: bool = False) -> Iterator[Told]:
+    def _tell(self, made: Turn, *, open: bool = False) -> Iterator[TranscriptEvent]:
         if made.summary:
             yield self._compacted(made, ())
             self._told = []
@@ -120,7 +120,7 @@ class Thread:
 
     def become(
         self, wanted: list[Turn], created: int = 0, *, masks: bool = False
-    ) -> Iterator[Told]:
+    ) -> Iterator[TranscriptEvent]:
         """The list is another one from here on."""
         if self._last and self._last.summary and any(one.id == self._last.id for one in wanted):
             self._last = None  # it is told with what it keeps
@@ -141,7 +141,9 @@ class Thread:
         for made in wanted[at:]:
             yield from self._tell(made)
 
-    def _masked(self, told: list[Turn], wanted: list[Turn], created: int) -> Iterator[Told]:
+    def _masked(
+        self, told: list[Turn], wanted: list[Turn], created: int
+    ) -> Iterator[TranscriptEvent]:
         """Answers that are others now left the model's view."""
         now = {call: print for one in wanted for call, print in one.answers.items()}
         calls = [call for one in told for call, print in one.answers.items()
@@ -149,7 +151,7 @@ class Thread:
         if calls:
             yield Cleared(calls=tuple(calls), created=created, step="mask", reason="masked")
 
-    def _compact(self, wanted: list[Turn], at: int, created: int) -> Iterator[Told]:
+    def _compact(self, wanted: list[Turn], at: int, created: int) -> Iterator[TranscriptEvent]:
         """Tell a summary and what stays beside it."""
         summary = wanted[at]
         if any(one.id == summary.id for one in self._told):
@@ -181,7 +183,7 @@ class Thread:
             before=self._tokens, kept=kept, records=(summary.record,),
         )  # fmt: skip
 
-    def _back(self, to: str, created: int) -> Iterator[Told]:
+    def _back(self, to: str, created: int) -> Iterator[TranscriptEvent]:
         if self._end != to:
             yield Rewound(to=to, created=created)
             self._end = to

@@ -29,7 +29,7 @@ from holdfast.model.message import (
     ToolResult,
 )
 from holdfast.model.reply import Usage
-from holdfast.model.transcript_events import Called, Said
+from holdfast.model.transcript_events import CallRead, MessageRead
 
 AGENT, OWNER = "gemini-cli", "google"
 
@@ -47,10 +47,10 @@ class Turn(Struct):
 
     id: str
     found: Found
-    said: tuple[Said, ...]
+    said: tuple[MessageRead, ...]
     record: Record
     """What of it our model has no place for."""
-    called: Called | None = None
+    called: CallRead | None = None
     summary: str = ""
     """Its text, where it stands for what was said before."""
     core: bytes = b""
@@ -152,9 +152,9 @@ class _Made:
         found, model = self._found, _kind(self._found) in MODEL
         created = milliseconds(found.fields.get("timestamp"))
         record = _left(found, self._plain)
-        said: list[Said] = []
+        said: list[MessageRead] = []
         if self.parts:
-            said.append(Said(
+            said.append(MessageRead(
                 message=Message("assistant" if model else "user", tuple(self.parts)),
                 created=created, completed=created, native=self._id, records=(record,),
                 provider=OWNER if model else "", model=found.text("model") if model else "",
@@ -162,7 +162,7 @@ class _Made:
         if self._results:
             last = _ended(found) or created
             answered = Message("tool", tuple(self._results.values()))
-            said.append(Said(
+            said.append(MessageRead(
                 message=answered, created=last, completed=last,
                 native=f"{self._id}#answers", records=() if said else (record,),
             ))  # fmt: skip
@@ -208,7 +208,7 @@ def _ended(found: Found) -> int:
     return max((milliseconds(call.get("timestamp")) for call in calls), default=0)
 
 
-def _called(found: Found, id: str, created: int) -> Called | None:
+def _called(found: Found, id: str, created: int) -> CallRead | None:
     tokens = found.table("tokens")
     sent, cached = count(tokens.get("input")), count(tokens.get("cached"))
     thought = count(tokens.get("thoughts"))
@@ -219,7 +219,7 @@ def _called(found: Found, id: str, created: int) -> Called | None:
     if usage == Usage():
         return None
     model = found.text("model")
-    return Called(
+    return CallRead(
         usage=usage, request=id, started=created, ended=created, provider=OWNER, model=model
     )
 

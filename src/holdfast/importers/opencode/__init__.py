@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from holdfast.importers.document import LARGEST
 from holdfast.importers.opencode.reader import ITEM, exported, in_database, in_tree
-from holdfast.model.transcript_events import Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 SQLITE = b"SQLite format 3\0"
 
@@ -26,11 +26,11 @@ class OpenCode:
     name = "opencode"
     reach = 3
 
-    def places(self) -> tuple[str, ...]:
+    def default_paths(self) -> tuple[str, ...]:
         home = ".local/share/opencode"
         return (f"{home}/opencode.db", f"{home}/storage/session")
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         path = PurePosixPath(name)
         if path.suffix == ".db":
             return path.name.startswith("opencode")
@@ -46,7 +46,7 @@ class OpenCode:
             return True
         return path.suffix == ".json" and bool(ITEM.search(head) and _NAMED.search(head))
 
-    def read(self, material: Material) -> Iterator[Told]:
+    def read(self, material: TranscriptFile) -> Iterator[TranscriptEvent]:
         path = PurePosixPath(material.name)
         if path.suffix == ".db":
             return in_database(material)
@@ -55,7 +55,7 @@ class OpenCode:
         return exported(material)
 
 
-def _is_export(material: Material) -> bool:
+def _is_export(material: TranscriptFile) -> bool:
     """Whether a file that is called like a session holds its messages too."""
     first = material.whole(most=LARGEST) or b""
     return bool(_EXPORT.match(first) or ITEM.search(first))

@@ -20,7 +20,7 @@ from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.opencode.rows import Rows
 from holdfast.model import wire
 from holdfast.model.transcript_events import Kept, Problem
-from holdfast.ports import Material
+from holdfast.ports import TranscriptFile
 
 TRIES = 4
 
@@ -55,7 +55,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     """How much more than its own size it may give: pages that are used twice give more."""
 
 
-def copied(material: Material) -> str | None:
+def copied(material: TranscriptFile) -> str | None:
     """A private copy of the database and its log; None where there is none to be had."""
     log = f"{material.name}-wal"
     for _ in range(TRIES):

@@ -25,8 +25,8 @@ from holdfast.importers.opencode.session import Telling
 from holdfast.importers.opencode.tree import Tree
 from holdfast.importers.values import count, table, text
 from holdfast.model import wire
-from holdfast.model.transcript_events import Kept, Problem, Told
-from holdfast.ports import Material
+from holdfast.model.transcript_events import Kept, Problem, TranscriptEvent
+from holdfast.ports import TranscriptFile
 
 DATABASE = "opencode.db"
 
@@ -36,7 +36,7 @@ ITEM = re.compile(rb'\{\s*"info"\s*:\s*\{')
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def exported(material: Material) -> Iterator[Told]:
+def exported(material: TranscriptFile) -> Iterator[TranscriptEvent]:
     """What `opencode export` printed."""
     data = material.whole(most=LARGEST)
     held = document(data, "messages", ITEM) if data is not None else None
@@ -102,7 +102,7 @@ def _message(found: Found) -> tuple[Held, list[Problem | Kept]]:
     return Held(Found(found.line, info, found.table("info")), parts), others
 
 
-def in_tree(material: Material) -> Iterator[Told]:
+def in_tree(material: TranscriptFile) -> Iterator[TranscriptEvent]:
     """One session in the tree of files."""
     path = PurePosixPath(material.name)
     if len(path.parents) < 4:
@@ -120,7 +120,9 @@ def in_tree(material: Material) -> Iterator[Told]:
     yield from Telling(info).told(chain(others, tree.messages(info.text("id"))))
 
 
-def in_database(material: Material, limits: Limits | None = None) -> Iterator[Told]:
+def in_database(
+    material: TranscriptFile, limits: Limits | None = None
+) -> Iterator[TranscriptEvent]:
     """Every session of a database, and of the tree beside it."""
     met: set[str] = set()
     try:
@@ -136,7 +138,9 @@ def in_database(material: Material, limits: Limits | None = None) -> Iterator[To
             yield item
 
 
-def _rows(material: Material, limits: Limits | None, met: set[str]) -> Iterator[Told]:
+def _rows(
+    material: TranscriptFile, limits: Limits | None, met: set[str]
+) -> Iterator[TranscriptEvent]:
     place = copied(material)
     if place is None:
         yield Problem("cannot be copied while it is written to; import it again later")

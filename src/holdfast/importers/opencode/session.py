@@ -19,15 +19,15 @@ from holdfast.importers.values import count, table, text
 from holdfast.model.message import Message, Part, Record, Role
 from holdfast.model.reply import Stop, Usage
 from holdfast.model.transcript_events import (
-    Begun,
-    Called,
+    CallRead,
     Cleared,
     Compacted,
     Kept,
+    MessageRead,
     Problem,
     Rewound,
-    Said,
-    Told,
+    SessionStarted,
+    TranscriptEvent,
 )
 
 _STOPS: dict[str, Stop] = {"tool-calls": "tools", "stop": "end", "length": "length",
@@ -49,7 +49,7 @@ class Telling:
         self._allowance = Allowance()
         self._strange: set[str] = set()
 
-    def told(self, messages: Iterable[Held | Problem | Kept]) -> Iterator[Told]:
+    def told(self, messages: Iterable[Held | Problem | Kept]) -> Iterator[TranscriptEvent]:
         """Everything about it, from its messages in their order."""
         yield self._begun()
         yield Kept(Record(AGENT, "session", self._info.data, self._info.line, whole=True))
@@ -67,11 +67,11 @@ class Telling:
         yield from self._reverted()
         yield from self._allowance.told()
 
-    def _begun(self) -> Begun:
+    def _begun(self) -> SessionStarted:
         info = self._info
         parent = info.text("parentID")
         title = info.text("title")
-        return Begun(
+        return SessionStarted(
             native=info.text("id"),
             created=count(info.table("time").get("created")),
             title=f"subtask: {title}" if parent else title,
@@ -80,7 +80,7 @@ class Telling:
             parent=parent,
         )
 
-    def _message(self, held: Held, *, open: bool = False) -> Iterator[Told]:
+    def _message(self, held: Held, *, open: bool = False) -> Iterator[TranscriptEvent]:
         yield from self._unknown(held)
         if held.info.text("role") == "user":
             yield from self._user(held)
@@ -90,7 +90,7 @@ class Telling:
             yield from self._unanswered()
             yield from self._reply(held, open=open)
 
-    def _unknown(self, held: Held) -> Iterator[Told]:
+    def _unknown(self, held: Held) -> Iterator[TranscriptEvent]:
         kinds = [part.text("type") for part in held.parts]
         for kind in dict.fromkeys(kind for kind in kinds if kind not in KNOWN):
             if kind not in self._strange:
@@ -98,7 +98,7 @@ class Telling:
                 what = f"parts of kind {kind!r} are kept, but nobody knows what they mean"
                 yield Problem(what, held.info.line, "unknown")
 
-    def _user(self, held: Held) -> Iterator[Told]:
+    def _user(self, held: Held) -> Iterator[TranscriptEvent]:
         yield from self._unanswered()
         if any(part.text("type") == "compaction" for part in held.parts):
             self._request = held
@@ -106,7 +106,7 @@ class Telling:
         step = asked(held.parts)
         yield from self._said(held, "user", [step])
 
-    def _reply(self, held: Held, *, open: bool) -> Iterator[Told]:
+    def _reply(self, held: Held, *, open: bool) -> Iterator[TranscriptEvent]:
         steps = replied(held.parts, held.info.text("modelID"))
         yield from self._said(held, "assistant", steps, open=open)
         if called := _called(held.info, "turn"):
@@ -118,10 +118,10 @@ class Telling:
 
     def _said(
         self, held: Held, role: Role, steps: list[Step], *, open: bool = False
-    ) -> Iterator[Told]:
+    ) -> Iterator[TranscriptEvent]:
         """The messages that one of theirs is."""
         records = [Record(AGENT, "message", held.info.data, held.info.line)]
-        made: list[Said] = []
+        made: list[MessageRead] = []
         for number, step in enumerate(steps, 1):
             native = f"{held.id}#{number}" if number > 1 else held.id
             records += step.records
@@ -137,7 +137,7 @@ class Telling:
             yield replace(said, open=True) if open and number == len(made) else said
         yield from (Kept(replace(record, whole=True)) for record in records)
 
-    def _summary(self, held: Held) -> Iterator[Told]:
+    def _summary(self, held: Held) -> Iterator[TranscriptEvent]:
         """The answer to a request to compact."""
         info, request = held.info, self._request
         steps = replied(held.parts, info.text("modelID"))
@@ -177,14 +177,14 @@ class Telling:
                 break
         return tuple(name for names in reversed(tail) for name in names)
 
-    def _unanswered(self) -> Iterator[Told]:
+    def _unanswered(self) -> Iterator[TranscriptEvent]:
         """A request to compact that nothing came of."""
         request, self._request = self._request, None
         if request:
             yield Problem("a compaction without its summary", request.info.line, "notice")
             yield from _kept(request)
 
-    def _reverted(self) -> Iterator[Told]:
+    def _reverted(self) -> Iterator[TranscriptEvent]:
         revert = self._info.table("revert")
         ids, first = list(self._natives), text(revert.get("messageID"))
         if first not in self._natives:
@@ -195,10 +195,12 @@ class Telling:
         yield Rewound(to=to, created=created, reason="reverted")
 
 
-def _said(info: Found, role: Role, parts: list[Part], native: str, records: list[Record]) -> Said:
+def _said(
+    info: Found, role: Role, parts: list[Part], native: str, records: list[Record]
+) -> MessageRead:
     created, completed = _times(info)
     model = role == "assistant"
-    return Said(
+    return MessageRead(
         message=Message(role, tuple(parts)), created=created, completed=completed, native=native,
         parent=info.text("parentID") if model else "", records=tuple(records),
         provider=_owner(info.text("providerID")) if model else "",
@@ -234,7 +236,7 @@ def _owner(provider: str) -> str:
     return {"opencode": "", "google-vertex": "google"}.get(provider, provider)
 
 
-def _called(info: Found, cause: str) -> Called | None:
+def _called(info: Found, cause: str) -> CallRead | None:
     tokens = info.table("tokens")
     cache = table(tokens.get("cache"))
     thought = count(tokens.get("reasoning"))
@@ -248,7 +250,7 @@ def _called(info: Found, cause: str) -> Called | None:
     created, completed = _times(info)
     error = text(info.table("error").get("name"))
     failed: Stop | None = ("aborted" if "Abort" in error else "error") if error else None
-    return Called(
+    return CallRead(
         usage=usage, request=info.text("id"), started=created, ended=completed,
         provider=_owner(info.text("providerID")), model=info.text("modelID"),
         stop=failed or _STOPS.get(info.text("finish")), cause=cause, cost=_cost(info),

@@ -12,7 +12,7 @@ from holdfast.importers.jsonl import Found, read
 from holdfast.importers.opencode.parts import AGENT, Held
 from holdfast.importers.values import count
 from holdfast.model.transcript_events import Kept, Problem
-from holdfast.ports import Material
+from holdfast.ports import TranscriptFile
 
 _NAME = re.compile(r"[\w.-]{1,200}")
 
@@ -23,7 +23,7 @@ FLAT = 50_000
 class Tree:
     """The files beneath one `storage` directory."""
 
-    def __init__(self, material: Material, storage: PurePosixPath) -> None:
+    def __init__(self, material: TranscriptFile, storage: PurePosixPath) -> None:
         self._material, self._storage = material, storage
 
     def sessions(self) -> Iterator[Found | Problem | Kept]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.core.log.marker_rules import Name, faults
 from holdfast.errors import Corrupt
-from holdfast.model.log import Session, Summary, kind_of
+from holdfast.model.log import SessionInfo, Summary, kind_of
 from holdfast.model.store import Finding
 from holdfast.stores.health import raw_rows, repair
 from holdfast.stores.health.raw_rows import Found, spot
@@ -48,7 +48,7 @@ def _finding(where: str, what: str, how: str = "") -> Finding:
 
 
 def _row(db: Database, session: Found) -> Iterator[Finding]:
-    if not raw_rows.readable(session.data, Session):
+    if not raw_rows.readable(session.data, SessionInfo):
         yield _finding(session.id, "its title and settings cannot be read", repair.RELABEL)
     yield from _calls(db, session)
     jobs = db.stream("SELECT id, key, outcome FROM jobs WHERE session = ?", (session.number,))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import Corrupt
 from holdfast.model import wire
-from holdfast.model.log import Damaged, Draft, Marker, Session, Summary, kind_of
+from holdfast.model.log import Damaged, Draft, Marker, SessionInfo, Summary, kind_of
 from holdfast.model.message import Opaque, opaque
 from holdfast.model.reply import Call, Usage
 from holdfast.stores.health import raw_rows
@@ -173,13 +173,13 @@ def relabel(db: Database, where: str) -> bool:
         _lay_by(db, session, _raw(data), f"the labels of entry {seq_of(at)}")
         return True
     session = raw_rows.find(db, where)
-    if raw_rows.readable(session.data, Session):
+    if raw_rows.readable(session.data, SessionInfo):
         return False
     ((updated, project),) = db.rows(
         "SELECT updated, project FROM sessions WHERE n = ?", (session.number,)
     )
     known = wire.decode(project, str) if raw_rows.readable(project, str) else ""
-    fresh = wire.encode(Session(id=session.id, created=updated, project=known))
+    fresh = wire.encode(SessionInfo(id=session.id, created=updated, project=known))
     db.run("UPDATE sessions SET data = ? WHERE n = ?", (fresh, session.number))
     _lay_by(db, session, _raw(session.data), "the session's title and settings")
     return True
@@ -285,7 +285,7 @@ def adopt(db: Database, where: str) -> bool:
     ((first, last),) = db.rows(
         "SELECT min(created), max(created) FROM entries WHERE place BETWEEN ? AND ?", whole
     )
-    made = Session(id=f"salvaged-{number}", created=first or 0, title="(its title was lost)")
+    made = SessionInfo(id=f"salvaged-{number}", created=first or 0, title="(its title was lost)")
     db.run(
         "INSERT INTO sessions VALUES (?, ?, NULL, 0, ?, 0, 0, 0, 0, 0, 0, ?, ?)",
         (number, made.id, last or 0, wire.encode(""), wire.encode(made)),

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from holdfast.errors import Corrupt, Unavailable, Unknown
+from holdfast.errors import Corrupt, NotFound, Unavailable
 from holdfast.failpoints import failpoint
 from holdfast.files import UNFINISHED, Root, private_directory, sync_directory
 from holdfast.model.store import Finding, Salvaged
@@ -52,7 +52,7 @@ def salvage(path: str | os.PathLike[str]) -> Salvaged:
     """
     place = file_at(path)
     if not place.is_file():
-        raise Unknown("store", str(place))
+        raise NotFound("store", str(place))
     shelf = backups.directory(place)
     made = not shelf.exists()
     try:

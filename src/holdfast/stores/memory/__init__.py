@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import ClassVar
 
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.store import Erasing, Finding
 
 from .calls import MemoryCalls
@@ -68,7 +68,7 @@ class MemoryBlobs:
     async def fetch(self, hash: str) -> bytes:
         with self._shelf.lock:
             if hash not in self._shelf.blobs:
-                raise Unknown("blob", hash)
+                raise NotFound("blob", hash)
             return self._shelf.blobs[hash]
 
     async def sweep(self) -> int:
@@ -86,7 +86,9 @@ class MemoryCare:
         return ()
 
     async def backup(self) -> str:
-        raise Misuse("nothing to back up in memory; keep the sessions in a file to have copies")
+        raise InvalidRequest(
+            "nothing to back up in memory; keep the sessions in a file to have copies"
+        )
 
     async def erase_further(self, *, owner: str, now: int, until: int) -> Erasing | None:
         return None

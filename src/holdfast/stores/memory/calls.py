@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.reply import QUARTER, By, Call, Spent
 from holdfast.model.span import OPEN
 
@@ -71,7 +71,7 @@ class MemoryCalls:
         with self._shelf.lock:
             self._shelf.session(session)
             if (session, hash) not in self._shelf.givens:
-                raise Unknown("kept text", hash)
+                raise NotFound("kept text", hash)
             return self._shelf.givens[session, hash]
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from holdfast.errors import Conflict, Misuse
+from holdfast.errors import Conflict, InvalidRequest
 from holdfast.model import wire
-from holdfast.model.log import Draft, Entry, Head, Session, kind_of, moved_on, said
+from holdfast.model.log import Draft, Entry, Head, SessionInfo, kind_of, moved_on, said
 from holdfast.model.message import Message, Record
 from holdfast.model.reply import Call
 from holdfast.model.span import OPEN, Spans, within
@@ -34,7 +34,7 @@ class MemoryLog:
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
         if not drafts:
-            raise Misuse("nothing to append; give at least one draft")
+            raise InvalidRequest("nothing to append; give at least one draft")
         with self._shelf.lock:
             at = self._shelf.session(session)
             if key and (made := self._shelf.made_with(session, key)):
@@ -50,7 +50,7 @@ class MemoryLog:
                 self._shelf.keys[session, key] = made[0].seq, len(made)
             return made
 
-    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+    def append_inline(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
         return None
 
     async def read(
@@ -77,11 +77,13 @@ class MemoryLog:
 
 def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
     if [said(entry.body) for entry in made] != [said(draft.body) for draft in drafts]:
-        raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
+        raise InvalidRequest(
+            f"the key {key!r} was used for something else; use a new key for new content"
+        )
     return made
 
 
-def check(session: Session, expect: Expect | None) -> None:
+def check(session: SessionInfo, expect: Expect | None) -> None:
     expect = expect or Expect()
     if expect.message not in (None, session.last_message):
         raise Conflict(session.id, expect.message, session.last_message)

@@ -13,7 +13,7 @@ from holdfast.core.search.semantic import BEGINNING, KINDS, blended
 from holdfast.core.search.spelling import nearest_words
 from holdfast.core.search.words import Terms, holds, looked_for, share, snippet, words
 from holdfast.core.secrets import mask
-from holdfast.model.log import Entry, Session, kind_of
+from holdfast.model.log import Entry, SessionInfo, kind_of
 from holdfast.model.message import Message
 from holdfast.model.search import Hit, Query
 from holdfast.ports import Embedder
@@ -79,7 +79,7 @@ class MemorySearch:
         return found[::-1]
 
 
-def _findable(session: Session, entry: Entry, calls: Calls) -> Iterator[Findable]:
+def _findable(session: SessionInfo, entry: Entry, calls: Calls) -> Iterator[Findable]:
     body = entry.body
     parts = body.parts if isinstance(body, Message) else ()
     used = [calls.used(entry.seq, part) for part in parts]

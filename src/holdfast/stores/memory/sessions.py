@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import asdict, replace
 
-from holdfast.errors import Misuse
-from holdfast.model.log import Entry, Session
+from holdfast.errors import InvalidRequest
+from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.message import Message
 from holdfast.model.store import Changes, Erased, OfBackups, Page
 
@@ -19,12 +19,16 @@ class MemorySessions:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def create(self, session: Session) -> Session:
+    async def create(self, session: SessionInfo) -> SessionInfo:
         if not (session.id and session.id.isascii() and session.id.isprintable()):
-            raise Misuse(f"{session.id!r} cannot be the id of a session; use printable ASCII")
+            raise InvalidRequest(
+                f"{session.id!r} cannot be the id of a session; use printable ASCII"
+            )
         with self._shelf.lock:
             if session.id in self._shelf.sessions:
-                raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
+                raise InvalidRequest(
+                    f"session {session.id!r} exists already; resume it, or use a new id"
+                )
             shared = self._shared(session)
             bare = replace(
                 session, updated=max(session.created, session.updated), compacted=0,
@@ -35,22 +39,24 @@ class MemorySessions:
             self._shelf.entries[session.id] = []
             return made
 
-    def _shared(self, session: Session) -> tuple[Entry, ...]:
+    def _shared(self, session: SessionInfo) -> tuple[Entry, ...]:
         id = session.parent
         if id and (id == session.id or not (id.isascii() and id.isprintable())):
-            raise Misuse(f"session {session.id} cannot belong to {id!r}; name another")
+            raise InvalidRequest(f"session {session.id} cannot belong to {id!r}; name another")
         awaited = not session.fork and id not in self._shelf.sessions
         last = self._shelf.session(id).head if id and not awaited else 0
         if not 0 <= session.fork <= last:
             whose = f"session {session.parent}" if session.parent else "a session without a parent"
-            raise Misuse(f"{whose} has no entry {session.fork} to fork at; name one up to {last}")
+            raise InvalidRequest(
+                f"{whose} has no entry {session.fork} to fork at; name one up to {last}"
+            )
         return tuple(self._shelf.line(session.parent)[: session.fork]) if session.fork else ()
 
-    async def find(self, id: str) -> Session | None:
+    async def find(self, id: str) -> SessionInfo | None:
         with self._shelf.lock:
             return self._shelf.sessions.get(id)
 
-    async def session(self, id: str) -> Session:
+    async def session(self, id: str) -> SessionInfo:
         with self._shelf.lock:
             return self._shelf.session(id)
 
@@ -61,13 +67,13 @@ class MemorySessions:
             ]
         return tuple(sorted(begun))
 
-    async def set(self, id: str, changes: Changes) -> Session:
+    async def set(self, id: str, changes: Changes) -> SessionInfo:
         told = {name: value for name, value in asdict(changes).items() if value is not None}
         with self._shelf.lock:
             self._shelf.sessions[id] = replace(self._shelf.session(id), **told)
             return self._shelf.sessions[id]
 
-    async def list(self, page: Page) -> tuple[Session, ...]:
+    async def list(self, page: Page) -> tuple[SessionInfo, ...]:
         with self._shelf.lock:
             known = sorted(self._shelf.sessions.values(), key=_change, reverse=True)
         return tuple(
@@ -78,11 +84,11 @@ class MemorySessions:
             and (page.after is None or _change(session) < page.after)
         )[: page.limit]
 
-    async def wait(self, id: str, parent: str, fork: int) -> None:
+    async def await_parent(self, id: str, parent: str, fork: int) -> None:
         with self._shelf.lock:
             self._shelf.awaited[self._shelf.session(id).id] = (parent, fork)
 
-    async def adopt(self, id: str) -> tuple[str, ...]:
+    async def adopt_children(self, id: str) -> tuple[str, ...]:
         with self._shelf.lock:
             waiting = [(child, n) for child, (up, n) in self._shelf.awaited.items() if up == id]
             return tuple(child for child, fork in waiting if self._shares(child, id, fork))
@@ -144,7 +150,7 @@ class MemorySessions:
                 copied=tuple(fork.id for fork in forks),
             )
 
-    def _hand_over(self, gone: Session, fork: Session) -> None:
+    def _hand_over(self, gone: SessionInfo, fork: SessionInfo) -> None:
         """The fork gets what it shared of the erased session's own; it may go on sharing the rest.
 
         Its parent is now the erased session's parent, if that had one.
@@ -163,5 +169,5 @@ class MemorySessions:
         self._shelf.sessions[fork.id] = replace(fork, parent=heir, fork=further)
 
 
-def _change(session: Session) -> tuple[int, str]:
+def _change(session: SessionInfo) -> tuple[int, str]:
     return session.updated, session.id

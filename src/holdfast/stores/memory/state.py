@@ -6,10 +6,10 @@ from threading import RLock
 
 from msgspec.structs import replace
 
-from holdfast.errors import Misuse, Unknown
-from holdfast.model.import_report import Origin
+from holdfast.errors import InvalidRequest, NotFound
+from holdfast.model.import_report import ImportState
 from holdfast.model.job import Job
-from holdfast.model.log import Entry, Session
+from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.reply import Call
 
 LISTED = "`holdfast sessions` lists them"
@@ -24,7 +24,7 @@ class Lock:
 
     def __enter__(self) -> None:
         if self.closed:
-            raise Misuse("this store is closed, and what it held is gone; open a new one")
+            raise InvalidRequest("this store is closed, and what it held is gone; open a new one")
         self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
@@ -36,7 +36,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, SessionInfo] = {}
         self.entries: dict[str, list[Entry]] = {}  # of each session its own, from fork + 1 on
         self.keys: dict[tuple[str, str], tuple[int, int]] = {}  # the first seq, and how many
         self.blobs: dict[str, bytes] = {}
@@ -44,15 +44,15 @@ class Shelf:
         self.givens: dict[tuple[str, str], bytes] = {}
         self.counts: dict[tuple[str, int, str], int] = {}  # by entry, ordinal and counter
         self.jobs: dict[str, Job] = {}
-        self.origins: dict[tuple[str, str], Origin] = {}  # by agent and native id
+        self.origins: dict[tuple[str, str], ImportState] = {}  # by agent and native id
         self.looks: dict[tuple[str, str], str] = {}  # by source and session
         self.snapshots: dict[str, dict[int, tuple[int, bytes]]] = {}  # by session and entry
         self.awaited: dict[str, tuple[str, int]] = {}  # by session: the parent, and what it shares
         self.unindexed: list[Entry] = []  # what a search has not caught up with
 
-    def session(self, id: str) -> Session:
+    def session(self, id: str) -> SessionInfo:
         if id not in self.sessions:
-            raise Unknown("session", id, (), LISTED)
+            raise NotFound("session", id, (), LISTED)
         return self.sessions[id]
 
     def line(self, id: str) -> list[Entry]:

@@ -21,7 +21,7 @@ from holdfast.core.search.semantic import blended
 from holdfast.core.search.spelling import nearest_words, slips_allowed
 from holdfast.core.search.words import Terms, apart, chunks, looked_for, snippet
 from holdfast.core.secrets import mask
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import EVERYTHING, OPEN
 from holdfast.ports import Embedder
@@ -141,7 +141,7 @@ class FtsSearch:
             if embedder:
                 found = self._blended(asked, embedder, found)
             page = found[query.offset : query.offset + query.limit]
-            sessions: dict[int, tuple[str, Session]] = {}
+            sessions: dict[int, tuple[str, SessionInfo]] = {}
             hits = [self._hit(at, score, asked, sessions) for at, score in page]
         return tuple(hit for hit in hits if hit is not None)
 
@@ -225,7 +225,7 @@ class FtsSearch:
         at: int,
         score: float,
         asked: Asked,
-        sessions: dict[int, tuple[str, Session]],
+        sessions: dict[int, tuple[str, SessionInfo]],
     ) -> Hit | None:
         entry = entry_of(at)
         found = self._db.rows(
@@ -256,7 +256,9 @@ class FtsSearch:
             score=round(score, 3),
         )
 
-    def _session(self, number: int, known: dict[int, tuple[str, Session]]) -> tuple[str, Session]:
+    def _session(
+        self, number: int, known: dict[int, tuple[str, SessionInfo]]
+    ) -> tuple[str, SessionInfo]:
         if number not in known:
             ((id, data),) = self._db.rows("SELECT id, data FROM sessions WHERE n = ?", (number,))
             known[number] = id, told(data)

@@ -13,7 +13,7 @@ from holdfast.core.secrets import mask
 from holdfast.errors import Corrupt
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.message import Part, ToolResult
 from holdfast.model.span import Span
 from holdfast.stores.search.tags import tags
@@ -148,12 +148,12 @@ def _is_same(db: Database, whose: Whose) -> bool:
     return (parent, fork, indexed, data) == before and head >= whose.head
 
 
-def told(data: bytes) -> Session:
+def told(data: bytes) -> SessionInfo:
     """What a session's row says of itself; nothing where it cannot be read."""
     try:
-        return wire.decode(data, Session)
+        return wire.decode(data, SessionInfo)
     except rows.GARBLED:
-        return Session(id="", created=0)
+        return SessionInfo(id="", created=0)
 
 
 def _batch_end(db: Database, first: int, last: int, most: int) -> tuple[int, int]:

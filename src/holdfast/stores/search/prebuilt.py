@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.core.search.facets import Calls, Facets
 from holdfast.core.search.searchable_text import searchable, searchable_body
-from holdfast.model.log import Draft, Session
+from holdfast.model.log import Draft, SessionInfo
 from holdfast.model.message import Message, Record
 from holdfast.stores.search.indexing import written
 from holdfast.stores.search.tags import tags
@@ -30,7 +30,7 @@ class Laying:
         self._heads: dict[str, int] = {}
         self._calls: dict[str, Calls] = {}
 
-    def lay(self, session: Session, drafts: Sequence[Draft], key: str) -> bytes:
+    def lay(self, session: SessionInfo, drafts: Sequence[Draft], key: str) -> bytes:
         """The next entries of a session, packed."""
         first = self._heads.get(session.id, 0) + 1
         self._heads[session.id] = first + len(drafts) - 1
@@ -43,7 +43,7 @@ class Laying:
 
 
 def _words(
-    session: Session, drafts: Sequence[Draft], first: int, calls: Calls
+    session: SessionInfo, drafts: Sequence[Draft], first: int, calls: Calls
 ) -> Iterator[tuple[int, str, str]]:
     """The place, the words and the tags of whatever has words, as catching up would have them."""
     whose = {"project": session.project, "agent": session.agent}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.erase import sweep
@@ -23,7 +23,7 @@ class SqlBlobs:
     async def fetch(self, hash: str) -> bytes:
         found = self._db.rows("SELECT data FROM blobs WHERE hash = ?", (_key(hash),))
         if not found:
-            raise Unknown("blob", hash)
+            raise NotFound("blob", hash)
         return rows.unpack(found[0][0])
 
     async def sweep(self) -> int:
@@ -35,4 +35,4 @@ def _key(hash: str) -> bytes:
     try:
         return bytes.fromhex(hash)
     except ValueError:
-        raise Unknown("blob", hash) from None
+        raise NotFound("blob", hash) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.errors import Corrupt, Unknown
+from holdfast.errors import Corrupt, NotFound
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.reply import QUARTER, By, Call, Spent, Usage
@@ -139,7 +139,7 @@ class SqlCalls:
                 (number, bytes.fromhex(hash)),
             )
         if not found:
-            raise Unknown("kept text", hash)
+            raise NotFound("kept text", hash)
         return unpack(found[0][0])
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.import_batch import Brought, Source
-from holdfast.model.import_report import Origin
+from holdfast.model.import_batch import ImportBatch, Source
+from holdfast.model.import_report import ImportState
 from holdfast.ports import Calls, Sessions
 from holdfast.stores.search.pending import Waiting, Words
 from holdfast.stores.sql.database import Database
@@ -36,23 +36,23 @@ class SqlImports:
         self._db, self._waiting = db, waiting
         self._sessions, self._log, self._calls = sessions, log, calls
 
-    async def origin(self, agent: str, native: str) -> Origin | None:
+    async def origin(self, agent: str, native: str) -> ImportState | None:
         found = self._db.rows("SELECT data FROM origins WHERE name = ?", (_name(agent, native),))
         return _origin(found[0][0]) if found else None
 
-    async def alike(self, opening: bytes) -> tuple[Origin, ...]:
+    async def by_opening(self, opening: bytes) -> tuple[ImportState, ...]:
         found = self._db.rows(
             "SELECT data FROM origins WHERE opening = ? ORDER BY session, name", (opening,)
         )
         return tuple(one for (data,) in found if (one := _origin(data)))
 
-    async def keep(self, origin: Origin) -> None:
+    async def keep(self, origin: ImportState) -> None:
         name = _name(origin.agent, origin.native)
         with self._db.writing():
             number = number_of_session(self._db, origin.session)
             self._db.run(_KEEP, (name, number, origin.opening, wire.encode(origin)))
 
-    async def of_source(self, source: str) -> tuple[Origin, ...]:
+    async def by_source(self, source: str) -> tuple[ImportState, ...]:
         found = self._db.rows(
             "SELECT o.data FROM sources s JOIN origins o ON o.session = s.session "
             "WHERE s.source = ? ORDER BY o.session, o.name",
@@ -60,7 +60,7 @@ class SqlImports:
         )
         return tuple(one for (data,) in found if (one := _origin(data)))
 
-    async def look(self, source: str) -> str:
+    async def last_fingerprint(self, source: str) -> str:
         found = self._db.rows(
             "SELECT look FROM sources WHERE source = ? LIMIT 1", (wire.encode(source),)
         )
@@ -71,7 +71,7 @@ class SqlImports:
         found = self._db.rows("SELECT source FROM sources WHERE session = ?", (number,))
         return tuple(sorted(wire.decode(name, str) for (name,) in found))
 
-    async def mark(self, source: str, look: str, sessions: Sequence[str]) -> None:
+    async def mark_done(self, source: str, look: str, sessions: Sequence[str]) -> None:
         name = wire.encode(source)
         with self._db.writing():
             self._db.run("DELETE FROM sources WHERE source = ?", (name,))
@@ -82,17 +82,19 @@ class SqlImports:
     async def layout(self) -> str:
         return "sqlite"
 
-    async def bring(self, *brought: Brought, sources: Sequence[Source] = ()) -> tuple[int, ...]:
+    async def commit(
+        self, *brought: ImportBatch, sources: Sequence[Source] = ()
+    ) -> tuple[int, ...]:
         words: list[Words] = []
         with self._db.together():
             calls = tuple([await self._one(one, words) for one in brought])
             for source in sources:
                 failpoint("import.before_mark")
-                await self.mark(source.name, source.look, source.sessions)
+                await self.mark_done(source.name, source.look, source.sessions)
         self._waiting.add(words)
         return calls
 
-    async def _one(self, one: Brought, words: list[Words]) -> int:
+    async def _one(self, one: ImportBatch, words: list[Words]) -> int:
         if one.new:
             await self._sessions.create(one.new)
         if one.drafts or one.laid:
@@ -107,7 +109,7 @@ class SqlImports:
             await self.keep(one.origin)
         return calls
 
-    async def _called(self, one: Brought) -> int:
+    async def _called(self, one: ImportBatch) -> int:
         """Record its calls; how many were new."""
         number = number_of_session(self._db, one.session)
         ((before,),) = self._db.rows(_MANY, (number,))
@@ -115,7 +117,7 @@ class SqlImports:
         ((after,),) = self._db.rows(_MANY, (number,))
         return max(after - before, 0)
 
-    async def _entries(self, one: Brought, words: list[Words]) -> None:
+    async def _entries(self, one: ImportBatch, words: list[Words]) -> None:
         if one.drafts:
             self._log.check(one.session, one.expect)
             made = await self._log.append(one.session, one.drafts, key=one.key)
@@ -130,8 +132,8 @@ def _name(agent: str, native: str) -> bytes:
     return wire.encode([agent, native])
 
 
-def _origin(data: bytes) -> Origin | None:
+def _origin(data: bytes) -> ImportState | None:
     try:
-        return wire.decode(data, Origin)
+        return wire.decode(data, ImportState)
     except GARBLED:
         return None  # the log itself tells

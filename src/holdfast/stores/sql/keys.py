@@ -8,7 +8,7 @@ Both are primary keys, so a stretch of a session is one range of one index-free 
 
 from __future__ import annotations
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import PartRef
 
 SEQ_BITS, ORDINAL_BITS = 29, 12
@@ -21,7 +21,7 @@ MOST_SESSIONS = 2 ** (63 - SEQ_BITS - ORDINAL_BITS) - 1
 def place(number: int, seq: int) -> int:
     """The place of an entry; no seq ever runs over into the next session's."""
     if not 0 <= seq <= MOST_ENTRIES:
-        raise Misuse(f"a session has no entry {seq}; name one up to {MOST_ENTRIES}")
+        raise InvalidRequest(f"a session has no entry {seq}; name one up to {MOST_ENTRIES}")
     return number << SEQ_BITS | seq
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from holdfast.errors import Corrupt, Unknown
+from holdfast.errors import Corrupt, NotFound
 from holdfast.model.span import Spans, clip
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.keys import MOST_ENTRIES, place
@@ -63,6 +63,6 @@ def ranges(line: Lineage, spans: Spans) -> Iterator[tuple[int, int]]:
             yield place(segment.number, span.first), place(segment.number, span.last)
 
 
-def unknown(id: str) -> Unknown:
+def unknown(id: str) -> NotFound:
     """What is said of a session that is not there; nothing of those that are."""
-    return Unknown("session", id, (), "`holdfast sessions` lists them")
+    return NotFound("session", id, (), "`holdfast sessions` lists them")

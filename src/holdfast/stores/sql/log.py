@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from holdfast.errors import Conflict, Corrupt, HoldfastError, Misuse
+from holdfast.errors import Conflict, Corrupt, HoldfastError, InvalidRequest
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
 from holdfast.model.log import Draft, Entry, Head, Marker, said
@@ -85,7 +85,7 @@ class SqlLog:
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
         if not drafts:
-            raise Misuse("nothing to append")
+            raise InvalidRequest("nothing to append")
         with self._db.writing():
             if key and (made := self._made_with(session, key)):
                 return _same(made, drafts, key)
@@ -115,7 +115,7 @@ class SqlLog:
             self._insert(number, laid.rows.of(number), key)
         return number
 
-    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+    def append_inline(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
         return None
 
     async def read(
@@ -174,7 +174,7 @@ class SqlLog:
             raise self._refusal(session, expect)
         number, head = moved[0]
         if head > MOST_ENTRIES:
-            raise Misuse(f"session {session} is full; continue in a new one")
+            raise InvalidRequest(f"session {session} is full; continue in a new one")
         failpoint("append.after_head")
         return number, head - moves[0]
 
@@ -327,5 +327,7 @@ def _holds(line: Lineage, at: int) -> bool:
 
 def _same(made: tuple[Entry, ...], drafts: Sequence[Draft], key: str) -> tuple[Entry, ...]:
     if [said(entry.body) for entry in made] != [said(draft.body) for draft in drafts]:
-        raise Misuse(f"the key {key!r} was used for something else; use a new key for new content")
+        raise InvalidRequest(
+            f"the key {key!r} was used for something else; use a new key for new content"
+        )
     return made

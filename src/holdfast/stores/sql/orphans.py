@@ -7,8 +7,8 @@ Rule 2: one that shares its beginning has all of it itself until then. Once its 
 
 from __future__ import annotations
 
-from holdfast.errors import Misuse
-from holdfast.model.log import Session
+from holdfast.errors import InvalidRequest
+from holdfast.model.log import SessionInfo
 from holdfast.model.span import Span
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.keys import parts_of, place
@@ -29,20 +29,20 @@ _ROWS = (
 )
 
 
-def parent(db: Database, session: Session) -> int | None:
+def parent(db: Database, session: SessionInfo) -> int | None:
     """The number of a new session's parent; None where it has none, or none yet."""
     id = session.parent
     if not id:
         return None
     if id == session.id or not (id.isascii() and id.isprintable()):
-        raise Misuse(f"session {session.id} cannot belong to {id!r}; name another")
+        raise InvalidRequest(f"session {session.id} cannot belong to {id!r}; name another")
     found = db.rows("SELECT n FROM sessions WHERE id = ?", (id,))
     if not found and session.fork:
         raise unknown(id)
     return found[0][0] if found else None
 
 
-def meet(db: Database, number: int, session: Session, *, belongs: bool) -> None:
+def meet(db: Database, number: int, session: SessionInfo, *, belongs: bool) -> None:
     """Have a new session wait for its parent, and those that waited for it belong to it."""
     if session.parent and not belongs:
         db.run(_WAIT, (number, 0, session.parent))

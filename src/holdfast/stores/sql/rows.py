@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from holdfast.errors import Corrupt, Misuse
+from holdfast.errors import Corrupt, InvalidRequest
 from holdfast.model import wire
-from holdfast.model.log import Body, Draft, Entry, Head, Marker, Session, kind_of
+from holdfast.model.log import Body, Draft, Entry, Head, Marker, SessionInfo, kind_of
 from holdfast.model.message import Message, Part
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.keys import MOST_ENTRIES, MOST_PARTS, entry_of, part_place, place, seq_of
@@ -91,7 +91,9 @@ def extra_of(draft: Draft, key: str) -> bytes | None:
 
 def _lay_out_parts(rows: Rows, at: int, body: Message, counts: tuple[int, ...]) -> bytes:
     if len(body.parts) > MOST_PARTS:
-        raise Misuse(f"a message of {len(body.parts)} parts; split it: at most {MOST_PARTS} fit")
+        raise InvalidRequest(
+            f"a message of {len(body.parts)} parts; split it: at most {MOST_PARTS} fit"
+        )
     contents: list[bytes] = []
     for ordinal, part in enumerate(body.parts):
         content = wire.encode(part)
@@ -152,7 +154,7 @@ def _check_size(size: int | None) -> None:
 def pack(data: bytes) -> bytes:
     """A blob's stored form."""
     if len(data) > LARGEST_PART:
-        raise Misuse(
+        raise InvalidRequest(
             f"{len(data) >> 20} MiB at once; split it: at most {LARGEST_PART >> 20} MiB can be kept"
         )
     return zstd.compress(data)
@@ -241,11 +243,11 @@ def head(row: Row, parts: list[Row]) -> Head:
 SESSION_COLUMNS = "n, parent, fork, updated, compacted, archived, head, last_message, last_marker"
 
 
-def session(row: Row, parent: str) -> Session:
+def session(row: Row, parent: str) -> SessionInfo:
     """The session of a row: SESSION_COLUMNS, then its data."""
     _, _, fork, updated, compacted, archived, head, last_message, last_marker, data = row
     try:
-        said = wire.decode(data, Session)
+        said = wire.decode(data, SessionInfo)
     except GARBLED as garbled:
         raise Corrupt(
             f"a session's row cannot be read ({garbled}); run `holdfast doctor`"

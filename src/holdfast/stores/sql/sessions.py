@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.errors import Corrupt, Misuse
+from holdfast.errors import Corrupt, InvalidRequest
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.log import Session
+from holdfast.model.log import SessionInfo
 from holdfast.model.span import Span, clip
 from holdfast.model.store import Changes, Erased, OfBackups, Page
 from holdfast.stores.sql import orphans, rows
@@ -43,29 +43,35 @@ class SqlSessions:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def create(self, session: Session) -> Session:
+    async def create(self, session: SessionInfo) -> SessionInfo:
         if not (session.id and session.id.isascii() and session.id.isprintable()):
-            raise Misuse(f"{session.id!r} cannot be the id of a session; use printable ASCII")
+            raise InvalidRequest(
+                f"{session.id!r} cannot be the id of a session; use printable ASCII"
+            )
         with self._db.writing():
             if self._find(session.id):
-                raise Misuse(f"session {session.id!r} exists already; resume it, or use a new id")
+                raise InvalidRequest(
+                    f"session {session.id!r} exists already; resume it, or use a new id"
+                )
             if session.fork and not session.parent:
-                raise Misuse(f"a fork at {session.fork} of no session; name its parent")
+                raise InvalidRequest(f"a fork at {session.fork} of no session; name its parent")
             parent = orphans.parent(self._db, session)
             made = _fresh(session) if parent is None else self._forked(session)
             self._db.run(_INSERT, (made.id, parent, *_columns(made)))
             failpoint("session.after_insert")
             number = number_of_session(self._db, made.id)
             if number > MOST_SESSIONS:
-                raise Misuse("this store holds as many sessions as it can; open another store")
+                raise InvalidRequest(
+                    "this store holds as many sessions as it can; open another store"
+                )
             orphans.meet(self._db, number, made, belongs=parent is not None)
         return made
 
-    async def find(self, id: str) -> Session | None:
+    async def find(self, id: str) -> SessionInfo | None:
         found = self._find(id)
         return _session(found) if found else None
 
-    async def session(self, id: str) -> Session:
+    async def session(self, id: str) -> SessionInfo:
         found = self._find(id)
         if not found:
             raise unknown(id)
@@ -78,7 +84,7 @@ class SqlSessions:
         found = [self._db.rows(begun, (one, f"{one}~~")) for one in {prefix, prefix.upper()}]
         return tuple(sorted({id for rows_ in found for (id,) in rows_}))
 
-    async def set(self, id: str, changes: Changes) -> Session:
+    async def set(self, id: str, changes: Changes) -> SessionInfo:
         with self._db.writing():
             found = self._find(id)
             if not found:
@@ -95,7 +101,7 @@ class SqlSessions:
             )
         return made
 
-    async def list(self, page: Page) -> tuple[Session, ...]:
+    async def list(self, page: Page) -> tuple[SessionInfo, ...]:
         where, values = ["(s.archived <> 0) = ?"], [page.archived]
         if page.project is not None:
             where.append("s.project = ?")
@@ -109,11 +115,11 @@ class SqlSessions:
         )
         return tuple(_listed(row) for row in found)
 
-    async def wait(self, id: str, parent: str, fork: int) -> None:
+    async def await_parent(self, id: str, parent: str, fork: int) -> None:
         with self._db.writing():
             orphans.wait(self._db, id, parent, fork)
 
-    async def adopt(self, id: str) -> tuple[str, ...]:
+    async def adopt_children(self, id: str) -> tuple[str, ...]:
         with self._db.writing():
             return orphans.adopt(self._db, id)
 
@@ -131,14 +137,14 @@ class SqlSessions:
         found = self._db.rows(f"{_SELECT} WHERE s.id = ?", (id,))
         return found[0] if found else None
 
-    def _forked(self, session: Session) -> Session:
+    def _forked(self, session: SessionInfo) -> SessionInfo:
         """The session with what it shares of its parent's line."""
         parent = self._find(session.parent)
         if not parent:
             raise unknown(session.parent)
         whole = _session(parent)
         if not 0 <= session.fork <= whole.head:
-            raise Misuse(
+            raise InvalidRequest(
                 f"session {session.parent} has no entry {session.fork} to fork at; "
                 f"name one up to {whole.head}"
             )
@@ -180,14 +186,14 @@ class SqlSessions:
         return seq_of(found[0][0]) if found else 0
 
 
-def _fresh(session: Session) -> Session:
+def _fresh(session: SessionInfo) -> SessionInfo:
     return replace(
         session, updated=max(session.updated, session.created), compacted=0, head=0,
         last_message=0, last_marker=0,
     )  # fmt: skip
 
 
-def _data(session: Session) -> bytes:
+def _data(session: SessionInfo) -> bytes:
     """What `data` holds: everything that is no column."""
     return wire.encode(
         replace(
@@ -197,7 +203,7 @@ def _data(session: Session) -> bytes:
     )  # fmt: skip
 
 
-def _columns(session: Session) -> Row:
+def _columns(session: SessionInfo) -> Row:
     s = session
     return (
         s.fork, s.updated, s.compacted, s.archived, s.head, s.last_message, s.last_marker, s.head,
@@ -205,14 +211,16 @@ def _columns(session: Session) -> Row:
     )  # fmt: skip
 
 
-def _session(row: Row) -> Session:
+def _session(row: Row) -> SessionInfo:
     return rows.session(row[1:-1], row[0] or "")
 
 
-def _listed(row: Row) -> Session:
+def _listed(row: Row) -> SessionInfo:
     """A session for a list; one whose row cannot be read says so, and hides no other."""
     try:
         return _session(row)
     except Corrupt:
         updated, head = row[4], row[7]
-        return Session(id=row[-1], created=updated, updated=updated, head=head, title=UNREADABLE)
+        return SessionInfo(
+            id=row[-1], created=updated, updated=updated, head=head, title=UNREADABLE
+        )

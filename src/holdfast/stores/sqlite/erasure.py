@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from holdfast.errors import CallsLost, HoldfastError, Unknown
+from holdfast.errors import CallsLost, HoldfastError, NotFound
 from holdfast.failpoints import failpoint
 from holdfast.files import UNFINISHED, sync_directory
 from holdfast.model.store import Erasing
@@ -155,7 +155,7 @@ def _erase_in(copy: Path, session: str) -> None:
     try:
         try:
             erase(store.db, session)
-        except Unknown:
+        except NotFound:
             return
         store.db.run("DELETE FROM erasures")
         store.db.run("INSERT INTO search (search) VALUES ('optimize')")

@@ -53,7 +53,7 @@ class SqliteLog(SqlLog):
         call: Call | None = None,
     ) -> tuple[Entry, ...]:
         if len(drafts) == 1 and not (key or call or self._sqlite.inside):
-            made = self.at_once(session, drafts[0], expect or _ANYTHING)
+            made = self.append_inline(session, drafts[0], expect or _ANYTHING)
             if made:
                 return (made,)
         return await super().append(session, drafts, key=key, expect=expect, call=call)
@@ -65,7 +65,7 @@ class SqliteLog(SqlLog):
         self._newest[session] = place(number, head + moves[0])  # if it is undone, a wrong guess
         return number, head
 
-    def at_once(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
+    def append_inline(self, session: str, draft: Draft, expect: Expect) -> Entry | None:
         newest, body = self._newest.get(session), draft.body
         if not newest or type(body) is not Message or not 0 < len(body.parts) <= MOST_PARTS:
             return None

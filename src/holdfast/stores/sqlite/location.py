@@ -10,7 +10,7 @@ from typing import Literal
 
 import apsw
 
-from holdfast.errors import Corrupt, Misuse, Unavailable, Unsafe
+from holdfast.errors import Corrupt, InvalidRequest, Unavailable, Unsafe
 from holdfast.files import network_filesystem, private_directory, private_file
 
 OURS = 0x486F_6C64
@@ -21,13 +21,13 @@ def file_at(path: str | os.PathLike[str]) -> Path:
     """The file that a path names; nothing is opened or made."""
     said = os.fspath(path)
     if said == ":memory:":
-        raise Misuse("a store that is gone with its process is written memory:")
+        raise InvalidRequest("a store that is gone with its process is written memory:")
     if "\0" in said:
-        raise Misuse(f"{said!r} cannot be a path: it holds a NUL; name another --store")
+        raise InvalidRequest(f"{said!r} cannot be a path: it holds a NUL; name another --store")
     try:
         place = Path(said).expanduser().absolute()
     except RuntimeError as error:
-        raise Misuse(f"{said!r}: nobody has that home; write the path in full") from error
+        raise InvalidRequest(f"{said!r}: nobody has that home; write the path in full") from error
     try:
         str(place).encode()
     except UnicodeEncodeError as error:
@@ -43,7 +43,7 @@ def _is_symlink(place: Path) -> bool:
     try:
         return place.is_symlink()
     except OSError as error:  # before Python 3.14 a name that is too long is told so
-        raise Misuse(
+        raise InvalidRequest(
             f"no file can be at {str(place)!r} ({error.strerror}); name another --store"
         ) from error
 

@@ -13,7 +13,7 @@ from weakref import ref
 
 import apsw
 
-from holdfast.errors import Corrupt, HoldfastError, Misuse, StoreError, Unavailable
+from holdfast.errors import Corrupt, HoldfastError, InvalidRequest, StoreError, Unavailable
 from holdfast.stores.health.backups import discard, holding
 from holdfast.stores.health.port import SqliteCare
 from holdfast.stores.search.fts import FtsSearch
@@ -206,7 +206,7 @@ class Sqlite:
     def clear(self) -> None:
         """Undo what an interrupt left open; refuse where a transaction is under way."""
         if self.under_way:
-            raise Misuse("a transaction inside a transaction")
+            raise InvalidRequest("a transaction inside a transaction")
         self.undo()
 
     def abandoned(self, _: object) -> None:
@@ -321,8 +321,10 @@ class Sqlite:
 
     def _refuse(self) -> NoReturn:
         if self._closed:
-            raise Misuse(f"{self.where} is closed; open it again")
-        raise Misuse("this store was opened before a fork; open it again in the new process")
+            raise InvalidRequest(f"{self.where} is closed; open it again")
+        raise InvalidRequest(
+            "this store was opened before a fork; open it again in the new process"
+        )
 
 
 def mapped(error: apsw.Error, where: str) -> HoldfastError:
@@ -377,7 +379,7 @@ _MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], Any], ...] = (
     ),
     (
         (apsw.ConnectionClosedError,),
-        lambda where, error: Misuse(f"{where} is closed; open it again"),
+        lambda where, error: InvalidRequest(f"{where} is closed; open it again"),
     ),
 )
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.ports import Store
 
 from .base import Contract
@@ -28,7 +28,7 @@ class BlobsContract(Contract):
 
     @pytest.mark.parametrize("hash", ["", "zz", "00" * 32, "\0", "\ud800", "é"], ids=ascii)
     def test_an_unknown_blob_is_said_to_be_unknown(self, store: Store, hash: str) -> None:
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.blobs.fetch(hash))
 
     def test_what_nothing_refers_to_is_swept(self, store: Store) -> None:
@@ -36,5 +36,5 @@ class BlobsContract(Contract):
         drive(store.blobs.put(b"y"))
         assert drive(store.blobs.sweep()) == 2
         assert drive(store.blobs.sweep()) == 0
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.blobs.fetch(hash))

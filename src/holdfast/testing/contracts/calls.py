@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.reply import Call, Iteration, Usage
 from holdfast.ports import Store
 from holdfast.testing.factories import NOON, append, call, read_all, start
@@ -137,7 +137,7 @@ class CallsContract(Contract):
         assert drive(store.calls.newest(id, 2)) == tuple(reversed(found[-2:]))
 
     def test_the_calls_of_an_unknown_session_are_refused(self, store: Store) -> None:
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.calls.calls("nobody"))
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.calls.record(call("nobody")))

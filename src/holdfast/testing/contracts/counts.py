@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.log import PartRef
 from holdfast.model.reply import QUARTER, By, Spent, Usage
 from holdfast.model.span import EVERYTHING, Span
@@ -44,7 +44,7 @@ class CountsContract(Contract):
         assert drive(store.calls.keep(id, b"system \x00 prompt")) == hash
         assert drive(self.reopen(store).calls.kept(id, hash)) == b"system \x00 prompt"
         for session, wanted in ((other, hash), (id, "00" * 32)):
-            with pytest.raises(Unknown):
+            with pytest.raises(NotFound):
                 drive(store.calls.kept(session, wanted))
 
     def test_what_a_session_has_spent_is_the_sum_of_its_calls(self, store: Store) -> None:
@@ -55,7 +55,7 @@ class CountsContract(Contract):
         (spent,) = drive(store.calls.spent(id))
         assert (spent.cost, spent.calls, spent.unpriced) == (2**40 + 5, 3, 1)
         assert drive(store.calls.spent())[0].calls == 4
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.calls.spent("nobody"))
 
     def test_what_subtasks_have_spent_is_their_sessions(self, store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse, Unknown
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.log import PartRef, Pin
 from holdfast.model.search import Query
 from holdfast.model.span import EVERYTHING
@@ -32,7 +32,7 @@ class ErasingContract(Contract):
             store.calls.calls(id),
             store.jobs.jobs(id),
         ):
-            with pytest.raises(Unknown):
+            with pytest.raises(NotFound):
                 drive(attempt)  # type: ignore[arg-type]
         assert [s.id for s in drive(store.sessions.list(Page()))] == [other]
 
@@ -45,7 +45,7 @@ class ErasingContract(Contract):
         drive(store.counts.tally(id, "o200k", {PartRef(1, 0): 5}))
         drive(store.sessions.erase(id))
         start(store, id)
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.calls.kept(id, given))
         assert drive(store.counts.known(id, EVERYTHING, "o200k")) == {}
         assert drive(store.sessions.session(id)).title == ""
@@ -155,5 +155,5 @@ class ErasingContract(Contract):
         assert drive(store.blobs.sweep()) == 0
 
     def test_a_session_that_was_never_there_cannot_be_erased(self, store: Store) -> None:
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             drive(store.sessions.erase("nobody"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Conflict, Misuse, Unknown
+from holdfast.errors import Conflict, InvalidRequest, NotFound
 from holdfast.model.log import Entry, Pin, Summary
 from holdfast.model.span import EVERYTHING, OPEN, Span
 from holdfast.model.store import Expect, Page
@@ -147,11 +147,11 @@ class ForkContract(Contract):
     ) -> None:
         root = start(store)
         append(store, root, "a", "b")
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             drive(store.sessions.create(bad(root)))  # type: ignore[arg-type]
 
     def test_a_parent_that_is_not_there_is_unknown(self, store: Store) -> None:
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             start(store, parent="nobody", fork=1)
         assert drive(store.sessions.list(Page())) == ()
 
@@ -160,7 +160,7 @@ class ForkContract(Contract):
         append(store, child, "a")
         drive(store.calls.record(call(child, cost=5)))
         assert drive(store.sessions.session(child)).parent == "later"
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.calls.spent("later"))
         start(store, "another")
         assert drive(store.calls.spent("another"))[0].cost == 0
@@ -184,13 +184,13 @@ class ForkContract(Contract):
         again = start(store, "again")
         write(store, again, before[child])
         drive(store.calls.record(call(again, cost=5)))
-        drive(store.sessions.wait(again, "later", 3))
-        assert drive(store.sessions.adopt("later")) == ()
+        drive(store.sessions.await_parent(again, "later", 3))
+        assert drive(store.sessions.adopt_children("later")) == ()
         start(store, "later")
-        assert drive(store.sessions.adopt("later")) == ()
+        assert drive(store.sessions.adopt_children("later")) == ()
         write(store, "later", before[root])
-        assert drive(store.sessions.adopt("later")) == (again,)
-        assert drive(store.sessions.adopt("later")) == ()
+        assert drive(store.sessions.adopt_children("later")) == (again,)
+        assert drive(store.sessions.adopt_children("later")) == ()
         store = self.reopen(store)
         found = drive(store.sessions.session(again))
         assert (found.parent, found.fork, found.head) == ("later", 3, 5)
@@ -202,10 +202,10 @@ class ForkContract(Contract):
     def test_one_that_is_not_the_same_shares_nothing(self, store: Store) -> None:
         child = start(store)
         append(store, child, "a", "b")
-        drive(store.sessions.wait(child, "later", 1))
+        drive(store.sessions.await_parent(child, "later", 1))
         start(store, "later")
         append(store, "later", "a")
-        assert drive(store.sessions.adopt("later")) == ()
+        assert drive(store.sessions.adopt_children("later")) == ()
         assert texts(read_all(store, child)) == ["a", "b"]
 
     def test_two_that_belong_to_one_another_can_be_read(self, store: Store) -> None:
@@ -217,7 +217,7 @@ class ForkContract(Contract):
 
     @pytest.mark.parametrize("parent", ["itself", "\u00e9", "a\nb"])
     def test_not_everything_can_be_a_parent(self, store: Store, parent: str) -> None:
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             start(store, "itself", parent=parent)
         assert drive(store.sessions.list(Page())) == ()
 

@@ -22,9 +22,17 @@ from holdfast.engine.importing.discovery import Source
 from holdfast.engine.importing.source import Importing
 from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.files import Root
-from holdfast.model.import_report import Imported
+from holdfast.model.import_report import ImportReport
 from holdfast.model.message import Record
-from holdfast.model.transcript_events import Begun, Compacted, Kept, Problem, Rewound, Said, Told
+from holdfast.model.transcript_events import (
+    Compacted,
+    Kept,
+    MessageRead,
+    Problem,
+    Rewound,
+    SessionStarted,
+    TranscriptEvent,
+)
 from holdfast.ports import Importer
 
 NONSENSE = (b"\x00" * 200, b"\xff\xfe\xfd", b"just words\n", b"{}\n", b"[]", b'{"a": 1}\n')
@@ -66,11 +74,11 @@ class ImporterContract:
         above = (path.parent, *path.parent.parents)[self.importer().reach]
         return FileMaterial(Root(above), str(path.relative_to(above)), Bounds(line=1 << 20))
 
-    def told(self, path: Path) -> list[Told]:
+    def told(self, path: Path) -> list[TranscriptEvent]:
         with closing(self.material(path)) as material:
             return list(islice(self.importer().read(material), 1_000_000))
 
-    def brought(self, hf: client.Holdfast, path: Path) -> Imported:
+    def brought(self, hf: client.Holdfast, path: Path) -> ImportReport:
         material = self.material(path)
         source = Source(self.importer().name, str(material.root.path), material.name)
         return drive(Importing(hf.engine, source, reader=self.importer()).run(again=True))
@@ -78,14 +86,14 @@ class ImporterContract:
     def test_it_knows_its_own_and_nobody_else_s(self, written: Path) -> None:
         mine = self.importer()
         name = self.material(written).name
-        assert mine.takes(name)
+        assert mine.matches_name(name)
         assert mine.recognises(written.read_bytes()[: 64 * 1024], name)
         assert not [head for head in NONSENSE if mine.recognises(head, "other.txt")]
 
     def test_a_session_is_begun_before_anything_is_told_of_it(self, written: Path) -> None:
         first = next(item for item in self.told(written) if not isinstance(item, Problem))
-        assert isinstance(first, Begun)
-        assert all(item.native for item in self.told(written) if isinstance(item, Begun))
+        assert isinstance(first, SessionStarted)
+        assert all(item.native for item in self.told(written) if isinstance(item, SessionStarted))
 
     def test_it_tells_the_same_again(self, written: Path) -> None:
         assert self.told(written) == self.told(written)
@@ -93,7 +101,10 @@ class ImporterContract:
     def test_what_is_kept_names_its_owner(self, written: Path) -> None:
         kept = [item.record for item in self.told(written) if isinstance(item, Kept)]
         left = [
-            one for item in self.told(written) if isinstance(item, Said) for one in item.records
+            one
+            for item in self.told(written)
+            if isinstance(item, MessageRead)
+            for one in item.records
         ]
         assert {record.owner for record in (*kept, *left)} <= {self.importer().name}
         assert all(record.whole for record in kept)
@@ -151,14 +162,14 @@ class ImporterContract:
                     assert some == sorted(some, key=lambda part: isinstance(part, Record))
 
 
-def in_order(told: list[Told]) -> dict[str, list[Told]]:
+def in_order(told: list[TranscriptEvent]) -> dict[str, list[TranscriptEvent]]:
     """What is told in order, by session."""
-    found: dict[str, list[Told]] = {}
+    found: dict[str, list[TranscriptEvent]] = {}
     current = ""
     for item in told:
-        if isinstance(item, Begun):
+        if isinstance(item, SessionStarted):
             current = item.native
-        elif isinstance(item, (Said, Compacted, Rewound)):
+        elif isinstance(item, (MessageRead, Compacted, Rewound)):
             found.setdefault(current, []).append(item)
     return found
 

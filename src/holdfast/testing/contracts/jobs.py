@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.model.job import Job
 from holdfast.ports import Store
 from holdfast.testing.factories import NOON, job, start
@@ -121,7 +121,7 @@ class JobsContract(Contract):
         assert not self.free(store)
 
     def test_work_for_an_unknown_session_is_refused(self, store: Store) -> None:
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.jobs.offer(job("nobody")))
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.jobs.jobs("nobody"))

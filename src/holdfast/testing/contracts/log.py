@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Conflict, Misuse, Unknown
+from holdfast.errors import Conflict, InvalidRequest, NotFound
 from holdfast.model import wire
 from holdfast.model.log import Clear, Folded, Pin, Records, Rewind, Summary
 from holdfast.model.message import Message, Record, Text, assistant, opaque, tool, user
@@ -77,19 +77,19 @@ class AppendContract(Contract):
         append(store, id, "first")
         said = draft(assistant("one", "two"), counts=(3, 4))
         for believed in (5, 1):  # what was not expected is left to `append`, which says so
-            made = store.log.at_once(id, said, Expect(message=believed))
+            made = store.log.append_inline(id, said, Expect(message=believed))
             assert read_all(store, id)[1:] == (() if made is None else (made,))
             assert made is None or believed == 1
         head = 1 if made is None else 2
         found = drive(store.sessions.session(id))
         assert (found.head, found.last_message) == (head, head)
-        assert store.log.at_once(id, draft(Pin(fact="x")), Expect()) is None
-        assert store.log.at_once("nobody", said, Expect()) is None
+        assert store.log.append_inline(id, draft(Pin(fact="x")), Expect()) is None
+        assert store.log.append_inline("nobody", said, Expect()) is None
         assert len(read_all(store, id)) == head
 
     def test_nothing_cannot_be_appended(self, store: Store) -> None:
         id = start(store)
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             drive(store.log.append(id, []))
 
     def test_the_log_of_an_unknown_session_is_told_and_no_other_named(self, store: Store) -> None:
@@ -101,7 +101,7 @@ class AppendContract(Contract):
             store.log.markers("session-onf", before=OPEN),
             store.log.locate("session-onf", "x"),
         ):
-            with pytest.raises(Unknown) as told:
+            with pytest.raises(NotFound) as told:
                 drive(attempt)  # type: ignore[arg-type]
             assert told.value.nearest == ()
             assert "session-one" not in str(told.value)
@@ -194,7 +194,7 @@ class KeyContract(Contract):
     ) -> None:
         id = start(store)
         append(store, id, "a", "b", key="k")
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             append(store, id, *bodies, key="k")
         assert drive(store.sessions.session(id)).head == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.log import Pin, Summary
 from holdfast.model.message import (
     Patch,
@@ -198,7 +198,7 @@ class SearchContract(Contract):
     def test_a_filter_that_names_nothing_is_refused(
         self, store: Store, where: dict[str, str]
     ) -> None:
-        with pytest.raises(Misuse, match="names no"):
+        with pytest.raises(InvalidRequest, match="names no"):
             find(store, "walrus", **where)
 
     def test_pages_follow_one_another(self, store: Store) -> None:
@@ -264,7 +264,7 @@ class SearchContract(Contract):
         append(store, id, "a walrus " + " ".join(f"w{n}" for n in range(300)))
         assert [h.seq for h in find(store, "walrus " * 3_000)] == [1]
         assert [h.seq for h in find(store, " ".join(f"w{n}" for n in range(256)))] == [1]
-        with pytest.raises(Misuse, match="too many words: 257"):
+        with pytest.raises(InvalidRequest, match="too many words: 257"):
             find(store, " ".join(f"w{n}" for n in range(257)), any=True)
 
     def test_a_snippet_shows_what_was_found(self, store: Store) -> None:
@@ -310,7 +310,7 @@ class SearchContract(Contract):
 
     @pytest.mark.parametrize("words", ["", "  ", "\n"], ids=ascii)
     def test_nothing_cannot_be_searched_for(self, store: Store, words: str) -> None:
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             find(store, words)
 
     @pytest.mark.parametrize("text", HOSTILE, ids=ascii)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse, Unknown
-from holdfast.model.log import Session
+from holdfast.errors import InvalidRequest, NotFound
+from holdfast.model.log import SessionInfo
 from holdfast.model.search import Query
 from holdfast.model.span import EVERYTHING
 from holdfast.model.store import Changes, Page
@@ -44,7 +44,7 @@ class SessionContract(Contract):
         assert not drive(store.sessions.discard("no such session"))
         assert drive(store.sessions.discard(empty))
         assert not drive(store.sessions.discard(empty))
-        with pytest.raises(Unknown):
+        with pytest.raises(NotFound):
             drive(store.sessions.session(empty))
         left = {one.id for one in drive(store.sessions.list(Page()))}
         assert left == {said, forked, fork.id}
@@ -55,7 +55,7 @@ class SessionContract(Contract):
     def test_an_id_cannot_be_used_twice(self, store: Store) -> None:
         id = start(store, title="first")
         append(store, id, "a")
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             start(store, id, title="second")
         assert drive(store.sessions.session(id)).title == "first"
 
@@ -68,7 +68,7 @@ class SessionContract(Contract):
             store.sessions.set(asked, Changes(title="x")),
             store.sessions.erase(asked),
         ):
-            with pytest.raises(Unknown) as told:
+            with pytest.raises(NotFound) as told:
                 drive(attempt)  # type: ignore[arg-type]
             assert told.value.nearest == ()
             assert "session-alpha" not in str(told.value)
@@ -132,7 +132,7 @@ class SessionContract(Contract):
             store.jobs.jobs(id),
             store.calls.calls(id),
         ):
-            with pytest.raises(Misuse, match="closed"):
+            with pytest.raises(InvalidRequest, match="closed"):
                 drive(attempt)  # type: ignore[arg-type]
 
 
@@ -144,14 +144,14 @@ class ListContract(Contract):
 
     def test_the_last_changed_comes_first(self, store: Store) -> None:
         for id, created in (("a", 3), ("b", 9), ("c", 5)):
-            drive(store.sessions.create(Session(id=id, created=created)))
+            drive(store.sessions.create(SessionInfo(id=id, created=created)))
         assert self.listed(store) == ["b", "c", "a"]
         drive(store.log.append("a", [draft(created=20), draft(created=1)]))
         assert self.listed(store) == ["a", "b", "c"]
 
     def test_a_clock_that_goes_backwards_changes_no_order(self, store: Store) -> None:
         for id, created in (("a", 3), ("b", 9)):
-            drive(store.sessions.create(Session(id=id, created=created)))
+            drive(store.sessions.create(SessionInfo(id=id, created=created)))
         drive(store.log.append("b", [draft(created=1)]))
         assert self.listed(store) == ["b", "a"]
         assert drive(store.sessions.session("b")).updated == 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Unknown
+from holdfast.errors import NotFound
 from holdfast.ports import Store
 from holdfast.testing.factories import append, start
 
@@ -79,5 +79,5 @@ class SnapshotsContract(Contract):
             snapshots.save("x", 1, 1, b""),
         )
         for attempt in attempts:
-            with pytest.raises(Unknown):
+            with pytest.raises(NotFound):
                 drive(attempt)  # type: ignore[arg-type]

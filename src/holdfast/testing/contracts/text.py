@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.client import drive
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.model.job import Job
 from holdfast.model.log import Checkpoint, Clear, Context, Pin, Repair, Rewind, Summary, Switch
 from holdfast.model.message import Message, user
@@ -110,7 +110,7 @@ class TextContract(Contract):
         append(store, id, "\ud83d\ude00", "😀", key="k")
         pair, one = (e.body.text for e in read_all(store, id))  # type: ignore[union-attr]
         assert (len(pair), len(one)) == (2, 1)
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             append(store, id, "😀", "😀", key="k")
 
     def test_a_line_of_ten_million_characters(self, store: Store) -> None:
@@ -122,5 +122,5 @@ class TextContract(Contract):
 
     @pytest.mark.parametrize("id", ["", "a\0b", "\ud800", "é", "a\nb"], ids=ascii)
     def test_an_id_is_printable_ascii(self, store: Store, id: str) -> None:
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidRequest):
             drive(store.sessions.create(session().__class__(id=id, created=0)))

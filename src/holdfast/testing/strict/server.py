@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
-from holdfast.errors import Misuse
+from holdfast.errors import InvalidRequest
 from holdfast.testing.strict.anthropic_face import Anthropic
 from holdfast.testing.strict.chat_face import Chat
 from holdfast.testing.strict.face import Face, Route
@@ -75,7 +75,7 @@ class StrictServer:
     def url(self, provider: str = "") -> str:
         """What a provider's SDK takes as its base URL; without a name, where the server is."""
         if provider and provider not in BASES:
-            raise Misuse(f"no provider {provider!r} here; name one of {', '.join(BASES)}")
+            raise InvalidRequest(f"no provider {provider!r} here; name one of {', '.join(BASES)}")
         return f"http://127.0.0.1:{self._door.server_port}{BASES.get(provider, '')}"
 
     def __enter__(self) -> StrictServer:
