@@ -147,7 +147,7 @@ TABLES = (
     "tests.importers.test_exact", "tests.ledger.test_facts_table", "tests.policies.test_played",
     "tests.stores.test_exact",
     "tests.core.test_functions_table", "tests.engine.test_doors_table",
-    "tests.agent.test_agent_table", "tests.test_constants",
+    "tests.agent.test_agent_table",
 )  # fmt: skip
 
 

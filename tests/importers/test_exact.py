@@ -170,9 +170,9 @@ def taken(place: Path) -> str:
     lines: list[str] = []
     for name in sorted(importers()):
         made = importer(name)
-        names = [file for file in FILES if made.takes(file)]
+        names = [file for file in FILES if made.matches_name(file)]
         known = [kind for kind, head in heads.items() if made.recognises(head, names[0])]
-        lines.append(f"{name}: {made.reach} {made.places()} takes {names} knows {known}\n")
+        lines.append(f"{name}: {made.reach} {made.default_paths()} takes {names} knows {known}\n")
     return "".join(lines)
 
 
