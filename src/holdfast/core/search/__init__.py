@@ -1,1 +1,1 @@
-"""Search: words, facets and searchable text; nearest names."""
+"""Search: words, terms, ranking, facets and searchable text; nearest names."""

@@ -88,7 +88,7 @@ SHORTEST = 3
 MOST_TERMS = 256
 """So many different terms can be looked for at once."""
 
-_WORD = re.compile(rf"(?=\w)[{LETTERS}]|[{PICTURES}]|[^\W{LETTERS}]+")
+TOKEN = re.compile(rf"(?=\w)[{LETTERS}]|[{PICTURES}]|[^\W{LETTERS}]+")
 _ON = rf"[^\W{LETTERS}]*"
 _NOT_BEHIND, _NOT_BEFORE = rf"(?<![^\W{LETTERS}])", rf"(?![^\W{LETTERS}])"
 _BETWEEN = rf"[^\w{PICTURES}]"
@@ -124,7 +124,7 @@ def words(text: str) -> list[str]:
     folded = fold(composed(text))
     if not folded.isascii():
         folded = "".join(each for each in folded if not unicodedata.combining(each))
-    return _WORD.findall(folded)
+    return TOKEN.findall(folded)
 
 
 def terms(typed: str) -> Terms:
