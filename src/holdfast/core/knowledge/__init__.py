@@ -1,0 +1,1 @@
+"""Knowledge: instruction files, rules, imports, skills and notes, and who may trust them."""

@@ -1,0 +1,1 @@
+"""Knowledge: instruction files, skills and notes read safely, and what is trusted."""
