@@ -116,18 +116,21 @@ def _scalar(text: str) -> str:
 
 
 def _uncommented(text: str) -> str:
-    """A value without the comment behind it; one in quotes is as it is."""
-    if text.startswith(("'", '"')):
-        end = text.rfind(text[0])
-        return text[: end + 1] if end and text[end + 1 :].lstrip().startswith("#") else text
+    """A value without the comment behind it; one in quotes or brackets is as it is."""
+    if text.startswith(("'", '"', "[")):
+        end = text.rfind("]" if text[0] == "[" else text[0])
+        return text[: end + 1] if end > 0 and text[end + 1 :].lstrip().startswith("#") else text
     return "" if text.startswith("#") else re.split(r"[ \t]#", text, maxsplit=1)[0].rstrip()
 
 
 def _parted(text: str) -> list[str]:
     """The items between commas, but for commas within braces or quotes."""
-    items, depth, quote, begun = list[str](), 0, "", 0
+    items, depth, quote, begun, escaped = list[str](), 0, "", 0, False
     for at, letter in enumerate(text):
-        if quote:
+        if escaped:
+            escaped = False
+        elif quote:
+            escaped = letter == "\\" and quote == '"'
             quote = "" if letter == quote else quote
         elif letter in "\"'" and not text[begun:at].strip():
             quote = letter
