@@ -21,7 +21,7 @@ import holdfast
 from bench.progress import Stage
 from holdfast.engine.client import drive
 from holdfast.engine.ids import SystemClock, Ulids
-from holdfast.model.log import Draft, Session
+from holdfast.model.log import Draft, SessionInfo
 from holdfast.model.message import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.ports import Store
 
@@ -83,7 +83,7 @@ def _build(folder: Path, parts: int, stage: Stage) -> Corpus:
             tick()
         appended = time.perf_counter() - begun
         tick = stage("indexing", parts // 1000)
-        while hf.catch_up(1000):
+        while hf.index(1000):
             tick()
     took = {"appending": appended, "indexing": time.perf_counter() - begun - appended}
     return Corpus(parts, size, common, held / parts, pairs[:: max(1, len(pairs) // 200)], took)
@@ -141,7 +141,7 @@ async def _append(store: Store, id: str, number: int, rows: Sequence[Row], ids: 
     at = BEGUN + number * A_SESSION * MINUTE
     model = ("large-1", "small-1")[number % 2]
     project = f"/home/me/work{number % 40}"
-    await store.sessions.create(Session(id=id, created=at, project=project, model=model))
+    await store.sessions.create(SessionInfo(id=id, created=at, project=project, model=model))
     await store.log.append(id, [
         Draft(
             id=ids.new(), body=Message(role, (part,)), created=at + place * MINUTE,

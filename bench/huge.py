@@ -106,7 +106,7 @@ def main(path: str, id: str, limit: str) -> None:
         session = hf.session(id=id)
         opened = memory("VmRSS")
         entries = characters = 0
-        for entry in session.seen():
+        for entry in session.visible():
             entries += 1
             characters += len(msgspec.json.encode(entry.body))
     told = Reading(opened, memory("VmHWM"), entries, characters)

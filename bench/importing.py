@@ -118,7 +118,7 @@ def ours(files: Path, store: Path) -> tuple[float, float]:
     for _ in hf.import_sources(hf.transcripts(files)):
         pass
     brought = time.perf_counter()
-    while hf.catch_up(STEP):
+    while hf.index(STEP):
         pass
     ended = time.perf_counter()
     hf.close()

@@ -63,7 +63,7 @@ def summarise(door: Door, window: int) -> tuple[int, int]:
 
 def visible(hf: Any, id: str) -> list[Any]:
     """A session opened and its window read, through the door."""
-    return list(hf.session(id=id).seen())
+    return list(hf.session(id=id).visible())
 
 
 def connect(path: Path) -> Any:

@@ -25,7 +25,7 @@ from bench.table import Table
 from holdfast.engine.client import Holdfast, drive
 from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.plugins import embedder
-from holdfast.model.log import Draft, Session
+from holdfast.model.log import Draft, SessionInfo
 from holdfast.model.message import assistant, user
 from holdfast.stores.search.vectors import nearest
 from holdfast.stores.sql.keys import entry_of, number_of
@@ -104,7 +104,7 @@ def _tell(hf: Holdfast, id: str, text: str) -> int:
             body = user(said) if speaker[1] == "USER" else assistant(said)
             drafts.append(Draft(id=ids.new(), body=body, created=clock.now()))
     store = hf.engine.store
-    drive(store.sessions.create(Session(id=id, created=clock.now())))
+    drive(store.sessions.create(SessionInfo(id=id, created=clock.now())))
     drive(store.log.append(id, drafts))
     return len(drafts)
 

@@ -144,7 +144,7 @@ def test_a_crash_tells_no_key(stage: Stage) -> None:
         "    s = hf.session(model='claude-sonnet-4-6')\n"
         "    s.user('hello')\n"
         "    print(repr(claude), vars(s), hf)\n"
-        "    s.speak(claude)\n"
+        "    s.send(claude)\n"
     )
     with playing(FAILURES["denied"]) as (url, _):
         done = subprocess.run(
@@ -152,4 +152,4 @@ def test_a_crash_tells_no_key(stage: Stage) -> None:
             env={**os.environ, **stage.environment(url)}, text=True, timeout=120,
         )  # fmt: skip
         stage.said += done.stdout + done.stderr
-        assert "Denied" in done.stderr
+        assert "AuthError" in done.stderr

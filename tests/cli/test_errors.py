@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import apsw
@@ -104,7 +105,7 @@ def test_an_unknown_session_names_the_nearest() -> None:
     assert f"did you mean {id}?" in done.stderr
     told = json.loads(run("show", wrong, "--json").stderr)
     assert told["nearest"] == [id]
-    assert told["kind"] == "Unknown"
+    assert told["kind"] == "NotFound"
     assert "holdfast" in told["do"]
 
 
@@ -230,3 +231,10 @@ def test_the_library_loads_neither_click_nor_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_each_commands_line_in_the_help_is_its_own_first_sentence() -> None:
+    for name, (place, line) in holdfast.cli.COMMANDS.items():
+        module, _, variable = place.partition(":")
+        command = getattr(import_module(f"holdfast.cli.{module}"), variable)
+        assert line == command.get_short_help_str(1 << 16), name

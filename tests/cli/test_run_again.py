@@ -51,8 +51,8 @@ def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("failing", "kind"),
     [
-        (answer(status=400, error="no such thing"), "Rejected"),
-        (answer(status=401, error="who are you?"), "Denied"),
+        (answer(status=400, error="no such thing"), "ProviderRejected"),
+        (answer(status=401, error="who are you?"), "AuthError"),
         (answer("half a", error="overloaded"), "Cut"),
     ],
 )

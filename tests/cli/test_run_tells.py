@@ -43,7 +43,7 @@ def test_each_call_is_a_line_and_what_was_refused_is_said(tmp_path: Path) -> Non
     said = done.stderr.splitlines()
     for line in (
         "→ list",
-        "  ✓ 1 line",
+        "  ✓ it is empty",
         "Touching it.",
         "→ shell touch x",
         "  not allowed: shell",

@@ -103,7 +103,8 @@ def test_a_key_that_is_pressed_as_soon_as_it_is_named_is_not_lost() -> None:
     (ours, theirs), (go, wait) = os.openpty(), os.pipe()
     code = (
         "import os\n"
-        "from holdfast.cli import live, terminal\n"
+        "from holdfast.cli.sessions import live_search as live\n"
+        "from holdfast.cli.ui import terminal\n"
         f"terminal.say = lambda *_: os.write(1, b'now') and os.read({go}, 1)\n"
         "print('returns', live._returns())"
     )

@@ -196,7 +196,7 @@ def at_once(path: Path, cap: float, many: int) -> tuple[int, list[str]]:
     def work(s: Any) -> None:
         begun.wait()
         try:
-            s.speak(to)
+            s.send(to)
         except Capped as capped:
             refused.append(str(capped))
 

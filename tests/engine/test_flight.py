@@ -13,11 +13,11 @@ from holdfast.engine.compaction.lease import Lease, holder, is_flying, is_gone
 CHILD = """
 import sys, time
 import holdfast
-from holdfast.engine.compaction.lease import Flight
+from holdfast.engine.compaction.lease import Lease
 from holdfast.engine.bridge import drive
 
 hf = holdfast.open(sys.argv[1])
-assert drive(Flight.begin(hf.session(sys.argv[2])._inner, "summary", 600))
+assert drive(Lease.begin(hf.session(sys.argv[2])._inner, "summary", 600))
 print("held", flush=True)
 time.sleep(60)
 """

@@ -256,7 +256,7 @@ def test_after_an_error_that_was_none_the_writer_does_not_fork_from_itself(
     paid = Call(id="call", session=s.id, started=0, cost=7)
     with monkeypatch.context() as failing:
         failing.setattr(log, "append", appended_but_failed)
-        failing.setattr(log, "at_once", at_once_but_failed)
+        failing.setattr(log, "append_inline", at_once_but_failed)
         with pytest.raises(Unavailable):
             s.user("m2")
         with pytest.raises(Unavailable):

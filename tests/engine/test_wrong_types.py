@@ -38,7 +38,7 @@ WRONG: list[Any] = [
 ]  # fmt: skip
 
 DOORS = (Holdfast, AsyncHoldfast, Session, AsyncSession, PreparedWindow)
-LEAVES = {"close", "settle", "backup", "erase", "repair", "export", "hand_over", "import_from"}
+LEAVES = {"close", "settle", "backup", "erase", "repair", "export", "handoff", "import_from"}
 """What ends a door, or acts beyond the store: asked only for what it needs."""
 
 
@@ -88,10 +88,10 @@ BASE: dict[str, dict[str, Any]] = {
     "counter": {"vocabulary": "o200k"},
     "request": {"format": "anthropic"},
     "export": {"id": "home"},
-    "hand_over": {"id": "home", "to": "markdown"},
+    "handoff": {"id": "home", "to": "markdown"},
     "erase": {"id": "nobody"},
 }
-NEEDS = {"speak", "keep_warm", "apply", "opening", "forks", "import_sources", "repair", "hash"}
+NEEDS = {"send", "keep_warm", "apply", "opening", "forks", "import_sources", "repair", "hash"}
 """What takes only what a program made before: asked without anything right beside the wrong."""
 
 

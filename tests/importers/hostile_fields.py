@@ -120,7 +120,8 @@ def use(hf: Any, id: str) -> dict[str, Any]:
     told: dict[str, Any] = {"policy": opened.info.policy, "errors": []}
     with suppress(HoldfastError):
         told["model"] = led(opened)
-        whom(told["model"], {})
+        # Servers on this machine are looked for at ports of the user's settings; here at none.
+        whom(told["model"], {"HOLDFAST_LOCAL_PORTS": "none"})
     workplace(opened.info)
     for what, act in acts(hf, opened, told):
         try:
@@ -150,7 +151,7 @@ def acts(hf: Any, opened: Any, told: dict[str, Any]) -> Iterator[tuple[str, Call
         for to in ("portable", "markdown", "html", "claude-code", "codex"):
             yield to, partial(hf.export, id, to)
         for to in ("claude-code", "codex", "chat", "markdown"):
-            yield f"hand over to {to}", partial(hf.hand_over, id, to)
+            yield f"hand over to {to}", partial(hf.handoff, id, to)
 
 
 def main(folder: Path, bait: str, hostile: str, each: bool) -> None:

@@ -151,7 +151,7 @@ def test_many_sessions_of_one_file_are_written_a_few_dozen_at_a_time(
         written.append(len(brought))
         return await whole(*brought, **more)
 
-    monkeypatch.setattr(store, "bring", counted)
+    monkeypatch.setattr(store, "commit", counted)
     bring(hf, tmp_path / ".aider.chat.history.md")
     assert written[:2] == [64, 64]
     assert len(written) == 3

@@ -66,7 +66,7 @@ def test_no_field_of_a_file_changes_what_is_done_here(tmp_path: Path, bait: Path
     assert len(fields) > 90
     assert all(one["came"] for one in fields.values())
     assert {one["policy"] for one in fields.values()} == {"holdfast"}
-    plain = fields["Session.title"]
+    plain = fields["SessionInfo.title"]
     assert plain["problems"] == []
     for name in ("Session.policy", "Switch.policy", "Given.policy", "Pin.path"):
         assert fields[name]["room"] == plain["room"]

@@ -93,11 +93,11 @@ def test_a_growing_file_ends_as_the_whole_one(
         for share in (0.2, 0.5, 0.77, 1):
             file.write_bytes(b"".join(lines[: max(round(len(lines) * share), 1)]))
             bring(hf, file)
-        seen = [[entry.native for entry in one.seen()] for one in sessions(hf)]
+        seen = [[entry.native for entry in one.visible()] for one in sessions(hf)]
         used = drive(hf.engine.store.calls.spent())
     with holdfast.open(tmp_path / "whole.db") as hf:
         bring(hf, file)
-        assert [[entry.native for entry in one.seen()] for one in sessions(hf)] == seen
+        assert [[entry.native for entry in one.visible()] for one in sessions(hf)] == seen
         assert drive(hf.engine.store.calls.spent()) == used
 
 

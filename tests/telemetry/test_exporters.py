@@ -169,7 +169,8 @@ with holdfast.open(sys.argv[1] + "/log.db") as hf:
 def modules(tmp_path: Path, first: str, **told: str) -> list[str]:
     """What of OpenTelemetry was imported once a window was prepared."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
-    loaded = "print(*sorted(name for name in sys.modules if 'telemetry' in name))"
+    ours = "('holdfast.telemetry', 'opentelemetry')"
+    loaded = f"print(*sorted(name for name in sys.modules if name.startswith({ours})))"
     done = subprocess.run(
         [sys.executable, "-c", f"{first}\n{TOLD}\n{loaded}", str(tmp_path)], cwd=ROOT, text=True,
         capture_output=True, check=True, timeout=60, env={**env, **told},

@@ -60,11 +60,11 @@ def test_a_call_says_what_it_used(heard: Listening) -> None:
 
 def test_what_failed_says_how_and_no_more(heard: Listening) -> None:
     failed = [one for one in heard.spans() if one.status.status_code is StatusCode.ERROR]
-    assert [of(one)["error.type"] for one in failed if one.name.startswith("chat")] == ["Denied"]
+    assert [of(one)["error.type"] for one in failed if one.name.startswith("chat")] == ["AuthError"]
     shells = [one for one in failed if one.name == "execute_tool shell"]
     assert [of(one)["error.type"] for one in shells] == ["tool_error"]
     (record,) = heard.records("holdfast.api_error")
-    assert record["error_type"] == "Denied"
+    assert record["error_type"] == "AuthError"
     assert record["status_code"] == 401
 
 

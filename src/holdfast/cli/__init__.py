@@ -8,40 +8,88 @@ from holdfast.cli.app import Commands
 from holdfast.cli.options import Asked
 
 COMMANDS = {
-    "chat": "chat.chat:chat",
-    "run": "chat.run:run",
-    "sessions": "sessions.list:sessions",
-    "show": "sessions.show:show",
-    "search": "sessions.search:search",
-    "import": "transcripts.import_:import_command",
-    "context": "context.context:context",
-    "explain": "context.context:explain",
-    "count": "usage.count:count",
-    "map": "usage.repo_map:map_command",
-    "cost": "usage.cost:cost",
-    "stats": "usage.stats:stats",
-    "status-line": "usage.cost:status_line",
-    "models": "usage.models:models",
-    "ledger": "sessions.ledger:ledger",
-    "compact": "context.compact:compact",
-    "undo": "context.undo:undo",
-    "redo": "context.undo:redo",
-    "recall": "sessions.recall:recall",
-    "pin": "context.pins:pin",
-    "unpin": "context.pins:unpin",
-    "policy": "context.policy:policy",
-    "fork": "sessions.manage:fork",
-    "rename": "sessions.manage:rename",
-    "archive": "sessions.manage:archive",
-    "erase": "sessions.erase:erase",
-    "export": "transcripts.export:export",
-    "handoff": "transcripts.handoff:handoff",
-    "doctor": "store.doctor:doctor",
-    "demo": "store.demo:demo",
-    "completion": "completion:completion",
-    "help": "help:help_command",
+    "chat": (
+        "chat.chat:chat",
+        "Talk to a model in this directory; it may use tools, and nothing said is ever lost.",
+    ),
+    "run": (
+        "chat.run:run",
+        "Have the agent do one task in this directory; what is not allowed is denied.",
+    ),
+    "sessions": ("sessions.list:sessions", "List sessions, the one that changed last first."),
+    "show": ("sessions.show:show", "Show the window of a session: what its markers leave visible."),
+    "search": (
+        "sessions.search:search",
+        "Find what was said: every word of QUERY, in any session.",
+    ),
+    "import": (
+        "transcripts.import_:import_command",
+        "Import the transcripts of other programs: files, directories, or the usual places.",
+    ),
+    "context": (
+        "context.context:context",
+        "Show what fills the window, as a picture and as a table.",
+    ),
+    "explain": (
+        "context.context:explain",
+        "Say for each block of a call where it is from, what it took, and which rule kept it.",
+    ),
+    "count": ("usage.count:count", "Count the tokens of FILE, or of what is piped in with `-`."),
+    "map": (
+        "usage.repo_map:map_command",
+        "Print a map of the repository in PATH: its files, and what in them is referred to most.",
+    ),
+    "cost": ("usage.cost:cost", "What every call has cost, those beside the turns included."),
+    "stats": (
+        "usage.stats:stats",
+        "What sessions took, how full their windows were, what filled them, what was read again.",
+    ),
+    "status-line": (
+        "usage.cost:status_line",
+        "The state of a session's window as JSON, for scripts that draw a status line.",
+    ),
+    "models": (
+        "usage.models:models",
+        "Show what a model holds, costs and can do; without NAME, list those there is a key for.",
+    ),
+    "ledger": ("sessions.ledger:ledger", "Show what the log says exactly, by sections."),
+    "compact": ("context.compact:compact", "Let a summary stand for what was said so far."),
+    "undo": ("context.undo:undo", "Take back the newest compaction, or that of MARKER."),
+    "redo": (
+        "context.undo:redo",
+        "Do again what was undone last, or MARKER: a number alone is one of the last session.",
+    ),
+    "recall": ("sessions.recall:recall", "Bring back what left the window, word for word."),
+    "pin": ("context.pins:pin", "Keep an entry, a fact or a file in every window."),
+    "unpin": ("context.pins:unpin", "Let a pin go."),
+    "policy": ("context.policy:policy", "List policies, show one, or give a session one."),
+    "fork": ("sessions.manage:fork", "Begin a session that shares another one up to an entry."),
+    "rename": ("sessions.manage:rename", "Give a session another title."),
+    "archive": (
+        "sessions.manage:archive",
+        "Put a session away; nothing is deleted, --undo brings it back.",
+    ),
+    "erase": (
+        "sessions.erase:erase",
+        "Erase a session for good, its subtasks too; its forks keep what they share with it.",
+    ),
+    "export": ("transcripts.export:export", "Write a session in another form."),
+    "handoff": ("transcripts.handoff:handoff", "Let another program go on with a session."),
+    "doctor": (
+        "store.doctor:doctor",
+        "Examine a store: its file, the log of each session, blobs and search index.",
+    ),
+    "demo": (
+        "store.demo:demo",
+        "Play a recorded task in the chat: tools, a compaction, a recall and an undo.",
+    ),
+    "completion": ("completion:completion", "Print the completion script of a shell."),
+    "help": ("help:help_command", "List the commands, or show what one takes."),
 }
-"""Where each command is, in the order people meet them; it is imported when it is called."""
+"""Where each command is and its one-line help, in the order people meet them.
+
+A command is imported when it is called; listing them imports none.
+"""
 
 
 @click.group(

@@ -42,7 +42,9 @@ class Commands(click.Group):
 
     elsewhere: ClassVar[Mapping[str, str]] = ELSEWHERE
 
-    def __init__(self, *told: Any, places: Mapping[str, str] | None = None, **named: Any) -> None:
+    def __init__(
+        self, *told: Any, places: Mapping[str, tuple[str, str]] | None = None, **named: Any
+    ) -> None:
         super().__init__(*told, **named)
         self._places = places or {}
 
@@ -52,13 +54,13 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._places:
             return super().get_command(ctx, cmd_name)
-        module, _, name = self._places[cmd_name].partition(":")
+        module, _, name = self._places[cmd_name][0].partition(":")
         return getattr(import_module(f"holdfast.cli.{module}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, each with its first sentence, whole."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, one.get_short_help_str(ENDLESS)) for name, one in found if one]
+        rows = [(name, line) for name, (_, line) in self._places.items()]
+        rows += [(name, one.get_short_help_str(ENDLESS)) for name, one in self.commands.items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
