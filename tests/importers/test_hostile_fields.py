@@ -68,10 +68,10 @@ def test_no_field_of_a_file_changes_what_is_done_here(tmp_path: Path, bait: Path
     assert {one["policy"] for one in fields.values()} == {"holdfast"}
     plain = fields["SessionInfo.title"]
     assert plain["problems"] == []
-    for name in ("Session.policy", "Switch.policy", "Given.policy", "Pin.path"):
+    for name in ("SessionInfo.policy", "Switch.policy", "Given.policy", "Pin.path"):
         assert fields[name]["room"] == plain["room"]
         assert len(fields[name]["problems"]) == 1, name
-    assert "not installed here" in fields["Session.policy"]["problems"][0]
+    assert "not installed here" in fields["SessionInfo.policy"]["problems"][0]
     assert "pinned" in fields["Pin.path"]["problems"][0]
 
 
