@@ -1,9 +1,12 @@
 """`holdfast models` shows what is known of a model, and what is only assumed."""
 
+import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from tests.agent.test_served import listing, server
 from tests.cli.running import run, terminal, values
 
 
@@ -27,6 +30,28 @@ def test_those_that_a_key_is_set_for_are_listed_and_the_rest_with_all() -> None:
     assert "claude" not in keyed
     assert "more are known" in keyed
     assert "more are known" not in run("models", "--all").stdout
+
+
+def test_the_models_of_a_server_on_this_machine_are_listed_first() -> None:
+    with server(listing("nomic-embed-text", "qwen3:8b", "gpt-4o")) as url:
+        ports = {"HOLDFAST_LOCAL_PORTS": str(urlsplit(url).port)}
+        keyless = run("models", COLUMNS="120", **ports)
+        lines = keyless.stdout.splitlines()
+        assert lines[1].split()[:2] == ["qwen3:8b", "4096"]
+        assert f"At {url} on this machine: qwen3:8b, gpt-4o." in keyless.stdout
+        assert "holdfast chat -m NAME" in keyless.stdout
+        assert "No key is set" in keyless.stdout
+        assert "nomic" not in keyless.stdout
+        told = [json.loads(one) for one in run("models", "--json", **ports).stdout.splitlines()]
+        assert [(one["name"], one["server"]) for one in told] == [
+            ("qwen3:8b", url),
+            ("gpt-4o", url),
+        ]
+        keyed = run("models", OPENAI_API_KEY="sk-not-a-key", **ports).stdout
+        assert "more are known, of makers that no key is set for" in keyed
+        assert keyed.count("gpt-4o ") == 1
+        card = run("models", "qwen3:8b", COLUMNS="120", **ports).stdout
+        assert f"The server at {url} on this machine has it" in card
 
 
 def test_one_model_is_shown_in_full() -> None:
@@ -72,7 +97,7 @@ def test_a_script_gets_every_key() -> None:
     assert set(told) == {
         "name", "provider", "window", "input_limit", "output_limit", "tokenizer", "ratio",
         "price_version", "cache_seconds", "cache_minimum", "request_bytes", "most_images",
-        "most_tools", "page_tokens", "prices", "tiers", "abilities", "assumed", "nearest",
+        "most_tools", "page_tokens", "prices", "tiers", "abilities", "assumed", "nearest", "server",
     }  # fmt: skip
     assert told["prices"][0]["input"] == 5.0
     assert told["prices"][1]["above"] == 272_000

@@ -12,13 +12,14 @@ from msgspec.structs import replace
 import holdfast
 from holdfast.cli.context.compaction_line import line
 from holdfast.cli.context.fullness import change, of_window, percent
+from holdfast.cli.ui.entry_text import compaction
 from holdfast.cli.ui.format import now
 from holdfast.cli.usage.burn_rate import hourly, rates, running
 from holdfast.cli.usage.cost import money_of, spent_in_words, worked
 from holdfast.engine.client import Holdfast
 from holdfast.engine.usage.costs import Costs
 from holdfast.errors import AssumedModel
-from holdfast.model.log import Clear, PartRef, Summary
+from holdfast.model.log import Clear, Entry, PartRef, Summary
 from holdfast.model.span import Span
 from holdfast.model.window import BudgetSnapshot
 from holdfast.testing import StrictServer
@@ -91,6 +92,36 @@ def test_an_imported_session_has_one_number_from_what_its_program_recorded(
     assert "what codex sent besides the messages: its system prompt and tools" in shown
     assert "The newest call was sent 31,000, its reply not included." in shown
     assert "as codex recorded" in shown
+
+
+def test_a_fork_is_as_full_as_what_it_shares_was_then(store: str, tmp_path: Path) -> None:
+    id = imported(store, tmp_path, codex())
+    (whole,) = values("context", id)
+    with holdfast.open(store) as hf:
+        copy, early = hf.session(id).fork().id, hf.session(id).fork(at=12).id
+    (told,) = values("context", copy)
+    for name in ("tokens", "sent", "window", "window_from", "unrecorded", "program"):
+        assert told[name] == whole[name], name
+    (told,) = values("context", early)
+    assert told["sent"] == 25_000
+    assert 25_000 < told["tokens"] < 25_000 + 1_000
+    for one in (copy, early):
+        found = said_of(one, store)
+        assert len(set(found.values())) == 1, found
+
+
+def test_a_fork_has_the_window_that_its_program_used(store: str, tmp_path: Path) -> None:
+    told = Transcript()
+    for turn in range(3):
+        told.user("Mend the roof.")
+        told.reply(f"m{turn}", text("Done."), usage={"input_tokens": 150_000 + 60_000 * turn})
+    id = imported(store, tmp_path, told)
+    with holdfast.open(store) as hf:
+        copy, early = hf.session(id).fork().id, hf.session(id).fork(at=2).id
+    (whole,), (same,), (before,) = (values("context", one) for one in (id, copy, early))
+    assert (same["window"], same["window_from"]) == (whole["window"], whole["window_from"])
+    assert same["window"] > 210_000
+    assert (before["window"], before["sent"]) == (200_000, 150_000)
 
 
 def test_a_compaction_and_its_undo_go_from_that_number_and_back_to_it(
@@ -302,6 +333,19 @@ def test_who_wrote_an_imported_summary_and_what_it_left_is_unknown_where_nobody_
     assert "written by a model of claude-code, cost unknown; 132,627 → unknown tokens" in told
     unpriced = Summary(covers=(Span(1, 9),), text=".", model="acme-ultra", prompt_before=9)
     assert "written by acme-ultra for an unknown cost" in line(unpriced, undo="/undo")
+
+
+def test_a_summary_that_nobody_told_the_price_of_was_not_free() -> None:
+    def cost(**told: Any) -> float | None:
+        body = Summary(covers=(Span(1, 9),), text="They mended.", **told)
+        entry = Entry(id="e10", session="s", seq=10, body=body, created=1, completed=1)
+        return compaction(entry, "s")["cost_usd"]
+
+    assert cost(step="import", trigger="auto", policy="claude-code") is None
+    assert cost(step="import-extract", model="gpt-5.1-codex", policy="codex") is None
+    assert cost(step="summarise", model="acme-ultra") is None
+    assert cost(step="summarise", model="claude-haiku-4-5", cost=3_100_000) == 0.0031
+    assert cost(step="extract") == 0
 
 
 def test_calls_of_unknown_price_have_no_price_in_the_table(tmp_path: Path, store: str) -> None:

@@ -51,6 +51,23 @@ def test_after_a_call_the_next_window_is_explained_as_it_will_be_counted(hf: Hol
     assert s.explain().count == Count(tokens=900, tier="reported")
 
 
+def test_a_fork_counts_with_what_the_calls_before_it_reported(hf: Holdfast) -> None:
+    s = hf.session(model=CLAUDE)
+    for reported in (900, 1_500):
+        s.user("word " * 500)
+        s.window(**GIVEN).request("anthropic")
+        s.reply({**REPLY, "usage": {"input_tokens": reported, "output_tokens": 3}})
+    fork, early = s.fork(), s.fork(at=2)
+    fork.user("go on")
+    early.user("go on")
+    assert fork.window(**GIVEN).tokens < 1_600
+    assert early.window(**GIVEN).tokens < 1_000  # what came behind the fork teaches it nothing
+    for one in (fork, early):
+        assert one.explain_now().count == one.window(**GIVEN).count
+    s.user("go on")
+    assert fork.window(**GIVEN).count == s.window(**GIVEN).count
+
+
 def test_a_call_that_reported_nothing_is_shown_as_it_was_estimated(hf: Holdfast) -> None:
     s = hf.session(model=CLAUDE)
     s.user("word " * 500)

@@ -228,15 +228,23 @@ def _patch(facts: Facts, text: str) -> None:
 
 
 def _edits(facts: Facts, line: str) -> None:
-    """A list of nothing but plain cd and sed -i, its script in quotes and without more of them."""
+    """What sed -i edits, its script in quotes and without more of them, in a list of commands.
+
+    The list has no other sign outside of quotes that ends a command; a cd before it is plain.
+    """
     option = r"""-[Enr]*i(?:\.\w+)?(?: ''| "")?"""
     script = r"""(?:-e )?(?:'[^']*'|"[^"$`\\]*")"""
-    paths: list[str] = []
-    for part in line.split("&&"):
+    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"|2>&1", "", line)
+    if re.search(r"[;\n]|\|\||(?<!&)&(?!&)", unquoted):
+        return
+    at, paths = Path(), list[str]()
+    for part in re.split(r"""&&(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""", line):
         found = re.fullmatch(rf"\s*sed {option} {script}((?: [\w./@%+=:,-]+)+)\s*", part)
-        if found is None and not re.fullmatch(r"\s*cd [\w./@%+=:,-]+\s*", part):
-            return
-        paths += found[1].split() if found else []
+        if part.split()[:1] == ["cd"]:
+            if not (there := re.fullmatch(r"\s*cd ([\w./@%+=:,-]+)\s*", part)):
+                return
+            at = at / there[1]
+        paths += [str(at / path) for path in found[1].split()] if found else []
     for path in paths:
         facts.change(path, "changed")
 

@@ -82,8 +82,15 @@ def test_a_patch_that_is_the_argument_of_a_command_is_read(program: str) -> None
 
 
 EDITS = [
-    ("cd web && sed -i 's/a && b/c/' x.ts", {}),
-    ("cd web && sed -i 's/a/b/g' x.ts y.ts", {"x.ts": "changed", "y.ts": "changed"}),
+    ("cd web && sed -i 's/a && b/c/' x.ts", {"web/x.ts": "changed"}),
+    ("cd web && sed -i 's/a/b/g' x.ts y.ts", {"web/x.ts": "changed", "web/y.ts": "changed"}),
+    ("cd /w && cd ../v && sed -i 1d x.ts", {"/v/x.ts": "changed"}),
+    ("cd web && sed -i 's/a/b/' x.ts && grep -n 'b;' x.ts", {"web/x.ts": "changed"}),
+    ("cd web && sed -i 1d x.ts && make 2>&1 | tail", {"web/x.ts": "changed"}),
+    ('cd "$WEB" && sed -i 1d x.ts', {}),
+    ("cd web && sed -i 1d x.ts || true", {}),
+    ("cd web; sed -i 1d x.ts", {}),
+    ("cd web && sed -i 1d x.ts && rm y.ts && make", {"web/x.ts": "changed"}),
     ("sed -i '' -e 's/a/b/' -e 's/c/d/' x.ts", {"x.ts": "changed"}),
     ("sed -i.bak \"s/a/b/\" x.ts && rm x.ts.bak", {"x.ts": "changed", "x.ts.bak": "deleted"}),
     ("sed --in-place 1d x.ts", {"x.ts": "changed"}),

@@ -68,7 +68,7 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
         ("git mv a.py b.py", [("a.py", "deleted"), ("b.py", "written")]),
         ("mv a.py dir/", []), ("mv a.py .", []), ("mv a b c", []),
         ("cp a.py b.py", [("b.py", "written")]), ("cp a.py dir/", []), ("cp a b c", []),
-        ("mkdir -p a", []), ("cd src && rm a.py", [("a.py", "deleted")]),
+        ("mkdir -p a", []), ("cd src && rm a.py", [("src/a.py", "deleted")]),
         ("mkdir a && touch a/b", [("a/b", "written")]), ("rm a.py && make", []),
         ("rm *.py", []), ("rm $X", []), ("rm 'a b'", []), ("rm a; make", []), ("ls", []), ("", []),
     ],

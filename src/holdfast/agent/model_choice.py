@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -166,7 +166,7 @@ def _keyed(env: Mapping[str, str]) -> str:
 def _unkeyed(env: Mapping[str, str]) -> ModelTarget:
     """Whom to talk to without a key: a server that runs on this machine, else our small model."""
     for server in local(env):
-        if talking := [name for name in server.models if not _SILENT.search(name)]:
+        if talking := talkative(server.models):
             how = _how(len(server.models))
             why = f"{talking[0]} is {how} that {server.name} has; -m NAME takes another"
             return ModelTarget(talking[0], "openai", "openai-chat", why=why, url=server.url)
@@ -182,6 +182,11 @@ def _unkeyed(env: Mapping[str, str]) -> ModelTarget:
 def local(env: Mapping[str, str]) -> tuple[Any, ...]:
     """The servers of models that run on this machine, where they are usually reached."""
     return local_servers(settings(environ=env).providers.local_ports)
+
+
+def talkative(names: Iterable[str]) -> list[str]:
+    """Those that talk: servers list models for embeddings, speech and pictures too."""
+    return [name for name in names if not _SILENT.search(name)]
 
 
 def _how(many: int) -> str:
@@ -202,7 +207,7 @@ def _served(env: Mapping[str, str]) -> ModelTarget:
             f"no model is named, and the server at OPENAI_BASE_URL ({at}) does not say which it "
             f"has: {failed}; see that it runs, or name its model with -m"
         ) from failed
-    talking = [name for name in names if not _SILENT.search(name)] or list(names)
+    talking = talkative(names) or list(names)
     if not talking:
         raise AuthError(f"the server at {at} has no model; load one there, or name one with -m")
     model = USUAL["openai"] if USUAL["openai"] in talking else talking[0]

@@ -67,16 +67,30 @@ def writer(body: Summary | Clear) -> str:
         return f"written by {body.model or f'a model of {body.policy}'}, cost unknown"
     if not body.model:
         return "made without a model"
-    return f"written by {body.model} for {cost(body)}"
+    return f"written by {body.model} for {paid(body.model, body.cost)}"
 
 
-def cost(body: Summary) -> str:
-    """What a summary cost; unknown where its model has no known price."""
+def paid(model: str, cost: int) -> str:
+    """What was paid a model for a summary; unknown where it has no known price."""
+    known = spent(model, cost)
+    return "an unknown cost" if known is None else money(known)
+
+
+def spent(model: str, cost: int) -> int | None:
+    """The same in billionths of a dollar; None where nobody knows."""
     from holdfast.engine.plugins import catalogue
 
-    if body.cost or catalogue().profile(body.model).price(0) is not None:
-        return money(body.cost)
-    return "an unknown cost"
+    known = cost or not model or catalogue().profile(model).price(0) is not None
+    return cost if known else None
+
+
+def cost(body: Summary | Clear) -> int | None:
+    """What a compaction cost; of another program's nobody said it."""
+    if isinstance(body, Clear):
+        return 0
+    if body.step in ("import", EXTRACT) or body.trigger == "import":
+        return body.cost or None
+    return spent(body.model, body.cost)
 
 
 def sizes(body: Summary | Clear, window: int = 0) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.context.compaction_line import ASKED, WHY
+from holdfast.cli.context.compaction_line import ASKED, WHY, paid, spent
 from holdfast.cli.context.fullness import change
 from holdfast.cli.ui.entry_text import spans
 from holdfast.cli.ui.format import many, money, number
@@ -91,7 +91,7 @@ def _written(plan: Plan) -> str:
     """Who wrote the summary, and for how much."""
     if not plan.model:
         return "written without a model"
-    return f"written by {plan.model} for {money(plan.cost)}"
+    return f"written by {plan.model} for {paid(plan.model, plan.cost)}"
 
 
 def in_sight(counts: Mapping[State, int], recall: str) -> str:
@@ -125,7 +125,7 @@ def rows(shown: Shown, *, whole: bool) -> Iterator[Row]:
 def _step(plan: Plan) -> str:
     if plan.clears:
         return f"{plan.step}, by the policy {plan.policy}"
-    calls = f" in {many(plan.calls, 'call')}, {money(plan.cost)}" if plan.calls else ""
+    calls = f" in {many(plan.calls, 'call')}, {paid(plan.model, plan.cost)}" if plan.calls else ""
     writer = f"by {plan.model}" if plan.model else "without a model"
     return f"{plan.step}, by the policy {plan.policy}; written {writer}{calls}"
 
@@ -262,7 +262,7 @@ def draw_text(plan: Plan) -> None:
 def as_value(shown: Shown, session: str, marker: int | None) -> dict[str, Any]:
     """A plan as JSON: every key, always; money in US dollars."""
     plan, found = shown.plan, shown.outlook
-    report = plan.report
+    report, cost = plan.report, spent(plan.model, plan.cost)
     return {
         "session": session,
         "marker": marker,
@@ -271,7 +271,7 @@ def as_value(shown: Shown, session: str, marker: int | None) -> dict[str, Any]:
         "policy": plan.policy,
         "model": plan.model,
         "calls": plan.calls,
-        "cost_usd": dollars(plan.cost),
+        "cost_usd": None if cost is None else dollars(cost),
         "covers": plain(plan.covers),
         "kept": plain(found.kept),
         "clears": plain(plan.clears),

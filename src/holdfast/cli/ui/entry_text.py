@@ -171,9 +171,10 @@ def details(body: log.Summary | log.Clear) -> str:
 
 
 def compaction(entry: Entry, session: str) -> dict[str, Any]:
-    """A compaction as JSON: every key, always; money in US dollars."""
+    """A compaction as JSON: every key, always; money in US dollars, null where it is unknown."""
     body = entry.body
     assert isinstance(body, log.Summary | log.Clear)
+    paid = compaction_line.cost(body)
     return {
         "seq": entry.seq,
         "id": entry.id,
@@ -186,7 +187,7 @@ def compaction(entry: Entry, session: str) -> dict[str, Any]:
         "tokens_after": body.tokens_after or None,
         "prompt_before": body.prompt_before or None,
         "prompt_after": body.prompt_after or None,
-        "cost_usd": dollars(getattr(body, "cost", 0)),
+        "cost_usd": None if paid is None else dollars(paid),
         "reason": body.reason,
         "undo": f"holdfast undo {session} {entry.seq}",
     }

@@ -37,31 +37,50 @@ def models(asked: Asked, name: str, everything: bool) -> None:
     from holdfast.engine.plugins import catalogue
 
     known, rest = catalogue(), 0
+    here = _here()
     if name:
         found = [known.profile(name)]
     else:
-        listed = [one for one in map(known.profile, known.models()) if talks(one)]
-        found = listed if everything else within_reach(listed)
-        rest = len(listed) - len(found)
+        own = [known.profile(one) for one in here]
+        others = (known.profile(one) for one in known.models() if one not in here)
+        listed = [one for one in others if talks(one)]
+        reached = listed if everything else within_reach(listed)
+        found, rest = [*own, *reached], len(listed) - len(reached)
     if asked.json:
         for one in found:
-            emit({**as_value(one), "nearest": list(meant(known, one))})
+            at = here.get(one.name, "")
+            emit({**as_value(one), "nearest": list(meant(known, one)), "server": at})
     elif name:
         _card(found[0])
-        if told := unknown(found[0], meant(known, found[0])):
+        if name in here:
+            say(f"The server at {here[name]} on this machine has it: holdfast chat -m {name}")
+        elif told := unknown(found[0], meant(known, found[0])):
             say(told)
     else:
-        _list(found, rest)
+        _list(found, here, rest)
 
 
-def _list(found: list[Profile], rest: int) -> None:
+def _here() -> dict[str, str]:
+    """The models of servers that run on this machine, each with where its server is."""
+    from holdfast.agent.model_choice import local, talkative
+
+    servers = reversed(local(os.environ))
+    return {name: one.url for one in servers for name in talkative(one.models)}
+
+
+def _list(found: list[Profile], here: dict[str, str], rest: int) -> None:
     from holdfast.cli.ui.terminal import console, say
 
     if found:
         console().print(_table(found))
         say("Prices in dollars for a million tokens. See one with  holdfast models NAME", "dim")
+    for url in dict.fromkeys(here.values()):
+        names = [name for name, at in here.items() if at == url]
+        say(
+            f"At {url} on this machine: {', '.join(names)}. Talk to one with  holdfast chat -m NAME"
+        )
     if rest:
-        say(_left_out(found, rest), "dim")
+        say(_left_out(found, here, rest), "dim")
 
 
 def within_reach(found: list[Profile]) -> list[Profile]:
@@ -75,9 +94,9 @@ def within_reach(found: list[Profile]) -> list[Profile]:
     return [one for one in found if one.provider in keyed or one.name in own]
 
 
-def _left_out(found: list[Profile], rest: int) -> str:
+def _left_out(found: list[Profile], here: dict[str, str], rest: int) -> str:
     """What is not listed, and how it is."""
-    if found:
+    if len(found) > len(here):
         return f"{rest} more are known, of makers that no key is set for: holdfast models --all"
     return (
         "No key is set: ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. "
@@ -167,10 +186,10 @@ def _table(found: list[Profile]) -> Table:
         made.add_column(title, justify="right", no_wrap=True)
     made.add_column("vocabulary", no_wrap=True)
     for one in found:
-        price = one.prices[0]
+        prices = [(each.input, each.output, each.cache_read) for each in one.prices[:1]]
         made.add_row(
             fitted(one.name, 32), _short(one.window), _short(one.output_limit),
-            *(_money(p) for p in (price.input, price.output, price.cache_read)),
+            *(map(_money, prices[0]) if prices else (NOTHING,) * 3),
             one.tokenizer or NOTHING,
         )  # fmt: skip
     return made

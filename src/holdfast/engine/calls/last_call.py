@@ -30,22 +30,51 @@ async def newest_call(session: AsyncSession) -> Call | None:
     """The call that was made last in a session's line."""
     last = session.info.head
     async for home in line(session):
-        if found := await _newest(session, home.id, last):
+        if found := await _newest(session, home, last):
             return found
         last = min(last, home.fork)
     return None
 
 
-async def _newest(session: AsyncSession, home: str, last: int) -> Call | None:
+async def _newest(session: AsyncSession, home: SessionInfo, last: int) -> Call | None:
     """The newest call of one session that answered, and took no later entry into account."""
     limit, seen = 8, -1
     while True:
-        calls = await session.store.calls.newest(home, limit)
-        if found := next((call for call in calls if _answered(call) and call.head <= last), None):
+        calls = await session.store.calls.newest(home.id, limit)
+        if found := next(
+            (one for one in calls if _answered(one) and before(one, home, last)), None
+        ):
             return found
         if len(calls) in (seen, 0):
             return None
         limit, seen = limit * 8, len(calls)
+
+
+async def newest_calls(session: AsyncSession, limit: int = 8) -> tuple[Call, ...]:
+    """The newest calls of a session's line that took no later entry into account, newest first.
+
+    Calls belong to the session they were made in: to a fork those of what it shares are its past.
+    """
+    found, last = list(await session.store.calls.newest(session.id, limit)), session.info.head
+    if session.info.parent and session.info.fork:
+        async for home in line(session):
+            if home.id != session.id:
+                older = await session.store.calls.newest(home.id, limit * 8)
+                found += [call for call in older if before(call, home, last)]
+            last = min(last, home.fork)
+            if len(found) >= limit:
+                break
+    return tuple(found[:limit])
+
+
+def before(call: Call, home: SessionInfo, last: int) -> bool:
+    """Whether a call of `home` took no entry behind `last` into account.
+
+    Of an import from before places were kept, that is only known of all of its calls together.
+    """
+    if call.outcome == "imported" and not call.head:
+        return last >= home.head
+    return call.head <= last
 
 
 def _answered(call: Call) -> bool:

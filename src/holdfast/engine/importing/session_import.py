@@ -80,7 +80,7 @@ class Ingest:
         self._standing = Standing()
         self._natives: dict[str, int] = {}
         self._results: dict[str, PartRef] = {}
-        self._calls: list[tuple[int, Call]] = []
+        self._calls: list[Call] = []
         """Each with the newest entry when it was told: the one that holds its reply."""
         self._seq = shared
         self._named_calls: dict[str, list[str | int]] = {}
@@ -295,8 +295,9 @@ class Ingest:
             outcome="imported",
             stop=told.stop,
             window=told.window,
+            head=self._seq,
         )
-        self._calls.append((self._seq, call))
+        self._calls.append(call)
 
     async def kept(self, told: Kept) -> None:
         """A record that has no other place."""
@@ -333,8 +334,10 @@ class Ingest:
         names = (self._agent, self._trail.native, "call")
         calls = tuple(
             replace(call, id=session_id(*names, call.id), session=session.id)
-            for seq, call in self._calls
-            if not 0 < seq <= session.fork  # those are the calls of the session it was forked from
+            for call in self._calls
+            if not 0
+            < call.head
+            <= session.fork  # those are the calls of the session it was forked from
         )
         return self._named(replace(brought, calls=calls), session)
 

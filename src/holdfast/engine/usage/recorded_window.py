@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.core.tokens.calibrate import LEAST
 from holdfast.core.window.occupancy import HELD, Held, Recorded, held
-from holdfast.engine.calls.last_call import line, newest_call
+from holdfast.engine.calls.last_call import before, line, newest_call
 from holdfast.model.log import Entry
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
@@ -65,11 +65,15 @@ async def window_of(session: AsyncSession, call: Call | None, profile: Profile) 
 
 
 async def largest_prompt(session: AsyncSession) -> int:
-    """What the largest call of a session was sent."""
-    largest, after = 0, ""
-    while page := await session.store.calls.calls(session.id, after=after):
-        largest = max(largest, *(call.last.prompt for call in page))
-        after = page[-1].id
+    """What the largest call of a session was sent, those of what it shares among them."""
+    largest, last = 0, session.info.head
+    async for home in line(session):
+        after = ""
+        while page := await session.store.calls.calls(home.id, after=after):
+            sent = (call.last.prompt for call in page if before(call, home, last))
+            largest = max(largest, *sent, 0)
+            after = page[-1].id
+        last = min(last, home.fork)
     return largest
 
 

@@ -37,6 +37,7 @@ from holdfast.core.tokens.count import (
     weigh_tools,
 )  # fmt: skip
 from holdfast.core.tokens.estimate import BOUND
+from holdfast.engine.calls.last_call import newest_calls
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
 from holdfast.model.log import Entry, Folded, PartRef
@@ -90,8 +91,8 @@ class TokenCount:
         """What the window that was counted last is estimated at."""
 
     async def begin(self) -> TokenCount:
-        """Learn from the newest calls of the session."""
-        self._calls = await self._session.store.calls.newest(self._session.id)
+        """Learn from the newest calls of the session, and of what it was forked from."""
+        self._calls = await newest_calls(self._session)
         self.ratio = ratio(self._pairs(), self._profile.ratio)
         self._returned = await self._marker_behind_the_same()
         return self

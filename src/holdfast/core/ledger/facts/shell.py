@@ -4,23 +4,31 @@ Rule 1: the command is kept as it was given; a wrapper such as `bash -lc` is tak
 Rule 2: files are read off only from `rm`, `mv`, `cp`, `touch`, `mkdir`, `git rm`, `git mv` and
         `sed -i`, whose script alone may be quoted, only when they are the whole of a command or of
         a list joined by `&&`, and only with paths that hold no variable, pattern or substitution.
-        Each is marked with the rule `shell-verb`.
+        Beside other commands only what `sed -i` edits is read off: what was removed or made they
+        may have changed again. A `cd` before it is where the paths are. Each is marked with the
+        rule `shell-verb`.
 Rule 3: a heredoc handed to `apply_patch` is a patch.
 """
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from holdfast.core.ledger.facts.files import Touch, patched
 
 _SHELLS = ("bash", "sh", "zsh", "dash")
 _PLAIN = re.compile(r"[^\s$*?\[\]{}~`'\"\\;|<>()&!#]+")
 _IN_PLACE = re.compile(r"(?:-[Enrsuz]*i|--in-place)")
+_SIGN = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|&&|\|\||\d?[<>]&\d|[;&\n]""", re.DOTALL)
+"""A quoted text, or what ends a command."""
+_LISTS = ("||", ";", "&", "\n")
 LONGEST = 20_000
 """Longer commands are not read for what they edit."""
 _PATCHER = re.compile(r"\bapply_?patch\b")
@@ -68,19 +76,42 @@ def touched(line: str) -> list[Touch]:
     """The files that a command concerns beyond doubt."""
     if _PATCHER.search(line):
         return patched(line, "patch-in-command")
-    found: list[Touch] = []
-    for part in line.split("&&"):
+    found, alone, place = list[Touch](), True, ""
+    for part in _listed(line):
+        words = part.split()
         edited = _edited(part)
         if edited is not None:
-            found += (_touch(path, "changed") for path in edited)
-            continue
-        words = part.split()
-        change = _VERBS.get(" ".join(words[:2])) or _VERBS.get(words[0] if words else "")
-        if change is None or not all(map(_PLAIN.fullmatch, words)):
+            found += (_touch(posixpath.join(place, path), "changed") for path in edited)
+        elif words[:1] == ["cd"]:
+            if len(words) != 2 or not _PLAIN.fullmatch(words[1]):
+                return []
+            place = posixpath.normpath(posixpath.join(place, words[1]))
+        elif moved := _changed(words):
+            found += (replace(one, path=posixpath.join(place, one.path)) for one in moved)
+        else:
+            alone = alone and words[:1] == ["mkdir"]
+    return found if alone else [one for one in found if one.change == "changed"]
+
+
+def _listed(line: str) -> list[str]:
+    """The commands of a list joined by `&&`; none where it is another kind of list."""
+    parts, begin = list[str](), 0
+    for sign in _SIGN.finditer(line):
+        if sign[0] == "&&":
+            parts.append(line[begin : sign.start()])
+            begin = sign.end()
+        elif sign[0] in _LISTS:
             return []
-        verb = 2 if " ".join(words[:2]) in _VERBS else 1
-        found += change([word for word in words[verb:] if not word.startswith("-")])
-    return found
+    return [*parts, line[begin:]]
+
+
+def _changed(words: list[str]) -> list[Touch]:
+    """The files that a command of plain words removes, moves or makes."""
+    verb = 2 if " ".join(words[:2]) in _VERBS else 1
+    change = _VERBS.get(" ".join(words[:verb]))
+    if change is None or not all(map(_PLAIN.fullmatch, words)):
+        return []
+    return list(change([word for word in words[verb:] if not word.startswith("-")]))
 
 
 def _edited(part: str) -> list[str] | None:
@@ -128,10 +159,6 @@ def _made(paths: list[str]) -> Iterator[Touch]:
     return (_touch(path, "written") for path in paths)
 
 
-def _nothing(paths: list[str]) -> Iterator[Touch]:
-    return iter(())
-
-
 _VERBS: dict[str, Callable[[list[str]], Iterator[Touch]]] = {
     "rm": _removed,
     "git rm": _removed,
@@ -139,6 +166,4 @@ _VERBS: dict[str, Callable[[list[str]], Iterator[Touch]]] = {
     "git mv": _moved,
     "cp": _copied,
     "touch": _made,
-    "mkdir": _nothing,
-    "cd": _nothing,
 }
