@@ -289,3 +289,11 @@ def test_the_status_of_a_command_is_told_beside_its_answer(hf: Holdfast, tmp_pat
     bring(hf, talk.export(tmp_path))
     answers = [part for part in parts(only(hf)) if isinstance(part, ToolResult)]
     assert [one.exit for one in answers] == [0, 2, None, None]
+
+
+def test_the_name_of_a_session_without_a_title_is_none(hf: Holdfast, tmp_path: Path) -> None:
+    told = story()
+    told.info["title"] = "New session - 2026-08-11T16:16:00.424Z"
+    bring(hf, told.export(tmp_path / "p"))
+    assert only(hf).info.title == ""
+    assert hf.opening(only(hf).info) == "Please mend the roof."

@@ -119,7 +119,7 @@ async def seen(log: Log, view: View) -> AsyncIterator[list[Entry]]:
 async def opening(log: Log, session: str) -> str:
     """The first words the user said in a session; empty where they are not near its beginning.
 
-    A command to the program itself, such as `/ls`, only where nothing else was said.
+    A command to the program itself, such as `/add cart.py`, only where nothing else was said.
     """
     command = ""
     for head in await log.heads(session, OPENING):
@@ -132,7 +132,7 @@ async def opening(log: Log, session: str) -> str:
     return command
 
 
-_COMMAND = re.compile(r"/\w[\w-]*")
+_COMMAND = re.compile(r"/[a-z][\w-]*(?:[ \t][^\n]*)?")
 
 
 def _own_words(entry: Entry) -> str:

@@ -70,6 +70,8 @@ TAGS: Final[dict[str, Tag]] = {
 _MORE = (
     "user_instructions", "command-name", "command-message", "command-args",
     "local-command-caveat", "local-command-stdout", "bash-input", "bash-stdout", "bash-stderr",
+    "attached_files", "current_datetime", "hook_prompt", "mcp-resource-update", "new-diagnostics",
+    "persisted-output", "recommended_plugins", "scheduled-task", "session_context",
 )  # fmt: skip
 """Tags that programs put before what somebody said, though no window of ours holds them."""
 

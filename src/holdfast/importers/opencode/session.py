@@ -8,6 +8,7 @@ Rule 3: what a revert has hidden is left by a rewind.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
@@ -29,6 +30,9 @@ from holdfast.model.transcript_events import (
     SessionStarted,
     TranscriptEvent,
 )
+
+_UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z")
+"""What the program calls a session until it has found a title."""
 
 _STOPS: dict[str, Stop] = {"tool-calls": "tools", "stop": "end", "length": "length",
                            "content-filter": "refused"}  # fmt: skip
@@ -70,11 +74,11 @@ class Telling:
     def _begun(self) -> SessionStarted:
         info = self._info
         parent = info.text("parentID")
-        title = info.text("title")
+        title = "" if _UNNAMED.fullmatch(info.text("title")) else info.text("title")
         return SessionStarted(
             native=info.text("id"),
             created=count(info.table("time").get("created")),
-            title=f"subtask: {title}" if parent else title,
+            title=f"subtask: {title or 'a part of the work'}" if parent else title,
             directory=info.text("directory"),
             model=text(info.table("model").get("id")),
             parent=parent,
