@@ -14,7 +14,7 @@ from holdfast.cli.chat.conversation import Conversation
 from holdfast.cli.chat.screen import Below
 from holdfast.cli.chat.slash import like, slash
 from holdfast.testing.strict.script import Ask, answer
-from tests.cli.conversing import conversing
+from tests.cli.conversing import MODEL, conversing
 from tests.cli.talking import talking
 
 
@@ -130,8 +130,9 @@ def test_tokens_of_the_next_call_and_of_files(talk: Conversation, typed: Any) ->
     typed("hello")
     typed("/read b.txt")
     seen = typed("/tokens")
-    now = talk.agent.session.explain_now(talk.whom.model)
+    now, before = talk.agent.would_send(MODEL), talk.agent.session.explain_now(MODEL)
     assert f"next call   {now.tokens:,} of {now.window:,} tokens" in seen
+    assert now.tokens > before.tokens, "b.txt is sent too"
     assert "last call" in seen
     assert "b.txt (read-only)" in seen
     assert "3 files" in typed("/tokens **/*.py")

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.hooks import Hooks, Table
 from holdfast.agent.parallel import Together
@@ -25,10 +27,13 @@ from holdfast.agent.tools.shell import Interrupted
 from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.core.log.tool_input import arguments
 from holdfast.core.secrets import redact
+from holdfast.core.tokens.calibrate import calibrated
+from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.recall import recall_tools
 from holdfast.core.window.scaffold import wrap
 from holdfast.core.window.tool_deferral import TOOL_SEARCH
 from holdfast.engine.client import Session
+from holdfast.engine.inspect.explain import Explained
 from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool
@@ -83,7 +88,7 @@ class Agent:
         self._system = system
         self._tell = onlooker
         self.giving = giving or {}
-        self.files = ChatFiles(toolbox.root, session.secrets)
+        self.files = ChatFiles(toolbox.root, session.secrets, self._count)
         self.hooks = hooks or Hooks(Table(), str(toolbox.root.path))
         if not within:
             self.hooks.tell = onlooker
@@ -144,22 +149,43 @@ class Agent:
             self._tell(AgentEvent(kind="warning", words=self.hooks.problems.pop(0)))
 
     def _reply(self) -> Entry:
-        entry = self.session.send(
-            self.provider,
-            self._hear,
-            system=self._system,
-            tools=self._always(),
-            deferrable_tools=self._if_there_is_room(),
-            chat_files=self.files.open_files(),
-            sources=[self.files, *filter(None, [self.map])],
-            confirm=self.confirm,
-            **self.giving,
-        )
+        entry = self.session.send(self.provider, self._hear, confirm=self.confirm, **self._given())
         if (model := self.giving.get("model")) and model != self.session.info.model:
             self.session.set_model(model)  # whoever lists sessions sees who leads it
         self._tell(AgentEvent(kind="reply", entry=entry))
         self._tell_problems()
         return entry
+
+    def _given(self) -> dict[str, Any]:
+        """What a call is given besides what was said."""
+        return {
+            "system": self._system,
+            "tools": self._always(),
+            "deferrable_tools": self._if_there_is_room(),
+            "chat_files": self.files.open_files(),
+            "sources": [self.files, *filter(None, [self.map])],
+            **self.giving,
+        }
+
+    def would_send(self, model: str) -> Explained:
+        """What would be sent now, files that were brought into the chat since among it.
+
+        A session that another program recorded is as full as that program's prompts were.
+        """
+        told = self.session.explain_now(model)
+        if told.program:
+            return told
+        given = self._given()
+        given["model"] = model
+        return replace(self.session.explain(**given), sent=told.sent)
+
+    def _count(self, text: str) -> int:
+        """About how many tokens a text takes for the model in use, as in the window that it makes.
+
+        That is an estimate also where `holdfast count` can count exactly.
+        """
+        model = self.giving.get("model") or self.session.info.model
+        return calibrated(estimate(text), self.session.catalogue.profile(model).ratio).tokens
 
     def tools(self) -> list[Any]:
         """What it can do, as a model is told of it, at once or when it looks for it."""

@@ -6,7 +6,7 @@ in a section of their own, which is told anew only when it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from holdfast.core.secrets import redact
 from holdfast.core.tokens.estimate import estimate
@@ -24,8 +24,10 @@ class ChatFiles:
     name = "files of the chat"
     section: SectionName = "read_only_files"
 
-    def __init__(self, root: Root, secrets: Sequence[str] = ()) -> None:
-        self._root, self._secrets = root, secrets
+    def __init__(
+        self, root: Root, secrets: Sequence[str] = (), count: Callable[[str], int] = estimate
+    ) -> None:
+        self._root, self._secrets, self.count = root, secrets, count
         self._open: list[str] = []
         self._read: list[str] = []
 
@@ -38,7 +40,7 @@ class ChatFiles:
 
     def size(self, path: str) -> int:
         """How many tokens a file takes, whether or not it is in the chat."""
-        return estimate(self.content(path))
+        return self.count(self.content(path))
 
     def drop(self, path: str) -> bool:
         """Take a file out of the chat; whether it was there."""

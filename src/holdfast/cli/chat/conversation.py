@@ -333,7 +333,7 @@ class Conversation:
         session = self.agent.session
         if not session.info.head:  # nothing is worked out for a session that has not begun
             return 0, session.catalogue.profile(self.whom.model).window
-        told = session.explain_now(self.whom.model)
+        told = self.agent.would_send(self.whom.model)
         return told.tokens, told.window
 
 

@@ -44,14 +44,13 @@ def without_marks(text: str) -> str:
 def taken_along(path: str, files: ChatFiles, window: int) -> tuple[str, str]:
     """A file as it is said to the model, and what is said of it here; no text where it cannot be
     taken along."""
-    from holdfast.core.tokens.estimate import estimate
     from holdfast.errors import HoldfastError
 
     try:
         content = files.content(path)
     except (HoldfastError, OSError) as error:
         return "", f"{path} is not taken along: {error}"
-    tokens = estimate(content)
+    tokens = files.count(content)
     if window and tokens > window // SHARE:
         return "", (
             f"{path} is not taken along: about {tokens:,} tokens are more than a quarter of the "

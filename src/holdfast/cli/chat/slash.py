@@ -293,7 +293,7 @@ def _help(talk: Conversation, rest: str) -> None:
 def _context(talk: Conversation, rest: str) -> None:
     from holdfast.cli.context.fullness import of_window, remarks
 
-    explained = talk.agent.session.explain_now(talk.whom.model)
+    explained = talk.agent.would_send(talk.whom.model)
     by: dict[str, int] = {}
     for line in explained.lines:
         by[line.section] = by.get(line.section, 0) + line.tokens
@@ -326,7 +326,7 @@ def _compact(talk: Conversation, rest: str) -> None:
 
 def _too_short(talk: Conversation) -> str:
     """Why a summary would gain nothing; empty where it may."""
-    lines = talk.agent.session.explain_now(talk.whom.model).lines
+    lines = talk.agent.would_send(talk.whom.model).lines
     said = sum(line.tokens for line in lines if line.seq)
     if said >= LITTLE:
         return ""
@@ -348,9 +348,9 @@ def _turned(talk: Conversation, act: Callable[[], object], words: str) -> None:
     """Undo or redo, and say what that does to what would be sent."""
     from holdfast.cli.context.fullness import change
 
-    before = talk.agent.session.explain_now(talk.whom.model)
+    before = talk.agent.would_send(talk.whom.model)
     act()
-    after = talk.agent.session.explain_now(talk.whom.model)
+    after = talk.agent.would_send(talk.whom.model)
     talk.screen.say(f"{words}: {change(before.tokens, after.tokens, after.window)}")
 
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def tokens(talk: Conversation, rest: str) -> None:
-    """How many tokens the conversation takes; with names, how many those files would."""
+    """How many tokens the conversation takes; with names, about how many those files would."""
     if rest:
         _files(talk, rest)
         return
     session = talk.agent.session
-    told, shot = session.explain_now(talk.whom.model), session.snapshot()
+    told, shot = talk.agent.would_send(talk.whom.model), session.snapshot()
     talk.screen.say(f"next call   {of_window(told.tokens, told.window)}{_how(told)}", "bold")
     if last := shot.last_call_usage:
         talk.screen.say(
@@ -31,8 +31,8 @@ def tokens(talk: Conversation, rest: str) -> None:
     )
     for path, read_only in talk.agent.files.named():
         size = number(talk.agent.files.size(path))
-        talk.screen.say(f"{size:>9}   {path}{' (read-only)' if read_only else ''}")
-    talk.screen.say("/context says what the next call consists of; /tokens PATH counts a file",
+        talk.screen.say(f"about {size:>9}   {path}{' (read-only)' if read_only else ''}")
+    talk.screen.say("/context says what the next call consists of; /tokens PATH estimates a file",
                     "dim")  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def _files(talk: Conversation, rest: str) -> None:
 
     found = counted(talk, rest)
     for path, size in found:
-        talk.screen.say(f"{number(size):>9}   {path}")
+        talk.screen.say(f"about {number(size):>9}   {path}")
     if len(found) > 1:
         whole = number(sum(size for _, size in found))
-        talk.screen.say(f"{whole:>9}   {many(len(found), 'file')}", "bold")
+        talk.screen.say(f"about {whole:>9}   {many(len(found), 'file')}", "bold")
