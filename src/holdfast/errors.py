@@ -99,6 +99,10 @@ class Conflict(StoreError):
         )
 
 
+class Changed(StoreError):
+    """A text was changed by somebody else since it was read: read it again."""
+
+
 class Unavailable(StoreError):
     """The store cannot be used now: locked, read-only, full, or in an unsuitable place."""
 

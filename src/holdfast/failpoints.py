@@ -43,6 +43,15 @@ POINTS = (
     "compaction.asking",
     "compaction.written",
     "compaction.before_apply",
+    "memory.asking",
+    "memory.answered",
+    "memory.decided",
+    "memory.file_written",
+    "memory.before_record",
+    "memory.rollout_leased",
+    "memory.rollout_kept",
+    "memory.laid_out",
+    "memory.consolidated",
 )
 """Every failpoint there is; arming another is an error."""
 

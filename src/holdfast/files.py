@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -117,6 +118,34 @@ def private_file(path: AnyPath) -> Path:
             raise Unsafe(str(place), "has a second name (a hard link)", "copy it and use the copy")
         _shut(place, lambda: os.lstat(place), lambda: os.chmod(place, 0o600))
     return place
+
+
+@contextmanager
+def locked(path: AnyPath, seconds: float = 10.0) -> Iterator[None]:
+    """Hold a file's lock against every other process; the kernel frees it where we die."""
+    import fcntl
+
+    place = private_file(path)
+    file, end = os.open(place, os.O_RDWR | _NOFOLLOW), time.monotonic() + seconds
+    try:
+        while not _tried(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if time.monotonic() > end:
+                do = "end the process that holds it, or try again"
+                raise Unsafe(str(place), f"has been locked for {seconds:g} s", do)
+            time.sleep(0.01)
+        yield
+    finally:
+        os.close(file)
+
+
+def _tried(file: int, how: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(file, how)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def write_atomic(path: AnyPath, data: Bytes | Iterable[Bytes], mode: int = 0o600) -> None:

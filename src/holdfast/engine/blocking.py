@@ -57,6 +57,11 @@ class Session:
         return self._inner.info
 
     @property
+    def inner(self) -> AsyncSession:
+        """The same session, for work that is written for both doors."""
+        return self._inner
+
+    @property
     def cost(self) -> float:
         """What its calls have cost in US dollars, as far as prices are known."""
         return self._inner.cost

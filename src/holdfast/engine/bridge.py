@@ -89,6 +89,7 @@ class Threaded:
             "calls",
             "counts",
             "snapshots",
+            "notes",
             "search",
             "jobs",
             "imports",

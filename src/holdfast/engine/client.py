@@ -30,6 +30,7 @@ from holdfast.engine.compaction.hooks import Hook, Voice
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.importing.discovery import Source
+from holdfast.engine.knowledge.project import ProjectMemory
 from holdfast.engine.plugins import measured, open_store
 from holdfast.engine.settings import settings
 from holdfast.engine.usage.costs import By, Costs
@@ -255,6 +256,13 @@ class Holdfast:
             id, to, home=home, directory=directory, model=model, raw=raw
         )  # fmt: skip
         return drive(handed)
+
+    def memory(self, project: str | PathLike[str] = "", *, key: str = "") -> ProjectMemory:
+        """The notes of a project, in files; or with `key`, of a program without files, kept here.
+
+        Without either, those of the project that the working directory is in.
+        """
+        return ProjectMemory(self.engine.memory(project, key=key))
 
     def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

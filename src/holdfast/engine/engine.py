@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
@@ -20,6 +21,7 @@ from holdfast.engine.importing.batch import run
 from holdfast.engine.importing.discovery import Source, find, left_aside, usual
 from holdfast.engine.importing.source import Reading
 from holdfast.engine.inspect.lookup import respelled
+from holdfast.engine.knowledge.project import memory_of
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import AsyncSession
 from holdfast.engine.usage.caps import Held
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from holdfast.core.stats import Stats
     from holdfast.engine.exporting.export import Exported
     from holdfast.engine.exporting.handoff import Handed
+    from holdfast.engine.knowledge.notes import Memory
     from holdfast.engine.usage.stats import By as Apart
 
 LISTED = "`holdfast sessions` lists them"
@@ -117,6 +120,10 @@ class Engine:
         """The policies of the user's own that sessions opened here are managed by."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
+
+    @cached_property
+    def _memories(self) -> dict[str, Memory]:
+        return {}
 
     @property
     def catalogue(self) -> Catalogue:
@@ -319,6 +326,16 @@ class Engine:
         return await costs(
             self, by, project=project, agent=agent, session=session, since=since, until=until
         )
+
+    def memory(self, project: str | PathLike[str] = "", *, key: str = "") -> Memory:
+        """The notes of a project, in files; or with `key`, of a program without files, kept here.
+
+        Without either, those of the project that the working directory is in.
+        """
+        scope = key or str(project_root(project or "."))
+        if scope not in self._memories:
+            self._memories[scope] = memory_of(self, scope, files=not key)
+        return self._memories[scope]
 
     async def stats(self, by: Apart = "agent", *, since: int = 0) -> list[Stats]:
         """What sessions show by agent, project or model: usage, compactions, what filled them."""

@@ -34,6 +34,24 @@ class StatusLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A command line that gets the state as JSON; empty for our own line."""
 
 
+class MemorySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Notes that outlive a session."""
+
+    enabled: bool = True
+    every: int = 1
+    """Notes are extracted after every so many turns."""
+    headless: bool = False
+    """Also where nobody sits at a terminal."""
+    share_worktrees: bool = False
+    """Whether all worktrees of a repository have the same notes."""
+    model: str = ""
+    """A small model that chooses what is recalled; empty: notes are ranked by words."""
+    cap: float = 0.25
+    """What extraction and recall may cost in one session, in US dollars."""
+    allowance: int = 2_000
+    """So many tokens the notes recalled in one turn take at most."""
+
+
 Wire = Literal["", "chat", "responses"]
 """How a server that is like OpenAI's is spoken to; empty where its address decides."""
 
@@ -62,6 +80,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What may be spent."""
     status: StatusLine = StatusLine()
     providers: Providers = Providers()
+    memory: MemorySettings = MemorySettings()
 
 
 def settings(store: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -80,7 +99,19 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
         caps=told.get("caps", Caps()),
         status=told.get("status", StatusLine()),
         providers=_providers(told.get("providers", Providers()), env),
+        memory=_memory(told.get("memory", MemorySettings()), env),
     )
+
+
+def _memory(told: MemorySettings, env: Mapping[str, str]) -> MemorySettings:
+    """What the file says, unless HOLDFAST_MEMORY forces it on, be it headless, or off."""
+    named = env.get("HOLDFAST_MEMORY", "").strip().lower()
+    if named not in ("", "on", "off", "1", "0"):
+        raise InvalidRequest(f"HOLDFAST_MEMORY is {named!r}; say on or off")
+    if not named:
+        return told
+    on = named in ("on", "1")
+    return msgspec.structs.replace(told, enabled=on, headless=on)
 
 
 def _providers(told: Providers, env: Mapping[str, str]) -> Providers:
@@ -135,7 +166,7 @@ def default_store(environ: Mapping[str, str] | None = None) -> Path:
 
 
 TABLES: dict[str, type[Struct]] = {
-    "caps": Caps, "status": StatusLine, "providers": Providers,
+    "caps": Caps, "status": StatusLine, "providers": Providers, "memory": MemorySettings,
 }  # fmt: skip
 """The settings that are tables of their own."""
 

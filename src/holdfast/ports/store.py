@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol
 
 from holdfast.model.job import Job
 from holdfast.model.log import Draft, Entry, Head, PartRef, SessionInfo
+from holdfast.model.note import Cursor, NoteRecord, RecordKind
 from holdfast.model.reply import By, Call, Spent
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Spans
@@ -197,6 +198,46 @@ class Snapshots(Protocol):
         ...
 
 
+class Notes(Protocol):
+    """What is known of notes that outlive a session, and the texts of those that have no file."""
+
+    async def commit(
+        self,
+        records: Sequence[NoteRecord] = (),
+        *,
+        remove: Sequence[NoteRecord] = (),
+        cursor: Cursor | None = None,
+        expect: Mapping[tuple[str, str], str] | None = None,
+    ) -> None:
+        """Keep and remove records and move a session's cursor on, all or nothing.
+
+        A record takes the place of the one with its scope, kind and id; what that was used stays.
+        `expect` has, by scope and file, the hash of the text that is there, empty for none:
+        Changed where another one is.
+        """
+        ...
+
+    async def records(self, scope: str, kind: RecordKind) -> tuple[NoteRecord, ...]:
+        """The records of a kind in a scope, the oldest first."""
+        ...
+
+    async def about(self, session: str) -> tuple[NoteRecord, ...]:
+        """The records, of any scope, whose evidence names a session."""
+        ...
+
+    async def scopes(self) -> tuple[str, ...]:
+        """Every scope that has a record."""
+        ...
+
+    async def used(self, scope: str, ids: Sequence[str], at: int) -> None:
+        """Count one more use of these notes."""
+        ...
+
+    async def cursor(self, session: str) -> int:
+        """How far a session has been read for notes, what it shares with its parent included."""
+        ...
+
+
 class Search(Protocol):
     """Full text over what was said; it lags behind appends and catches up when asked."""
 
@@ -280,6 +321,8 @@ class Store(Protocol):
     def counts(self) -> Counts: ...
     @property
     def snapshots(self) -> Snapshots: ...
+    @property
+    def notes(self) -> Notes: ...
     @property
     def search(self) -> Search: ...
     @property

@@ -22,7 +22,7 @@ from holdfast.engine.usage import caps
 from holdfast.engine.window.prepared_window import PreparedWindow
 from holdfast.errors import HoldfastError, Overflow, Refused
 from holdfast.model.log import Folded
-from holdfast.model.message import Role, Text, assistant
+from holdfast.model.message import Message, Role, Text, assistant
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Reply, Stop
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 CAUSES = frozenset({"summary", "verify", "notes"})
 """Why maintenance calls are made; all of them are guarded together."""
+
+KNOWLEDGE = frozenset({"memory", "recall"})
+"""Calls made for notes that outlive the session; they have a cap of their own."""
 
 SUMMARIES = frozenset({"summary", "verify"})
 """What bounds a summary: notes that cost much or fail must not leave it without a model."""
@@ -68,15 +71,17 @@ class Question(PreparedWindow):
         timeout: float = 0.0,
         effort: str = "",
         like: Like | None = None,
+        calls: bool = False,
     ) -> None:
-        """With `like` it is that request with one message more, so that its cache is read."""
+        """With `like` it is that request with one message more, so that its cache is read.
+        With `calls` whoever asks answers the tools that are called."""
         self.model = profile.name
         self.system, self.prompt = system, prompt
         self.cause = cause
         most = min(most, profile.output_limit)
         self.max_tokens = most
         self._like = like
-        self.timeout, self.effort = timeout, effort
+        self.timeout, self.effort, self.calls = timeout, effort, calls
         blocks = (*before, *_blocks(system, prompt, bare=not before))
         tokens = sum(block.tokens for block in blocks)
         marks = like.breakpoints if like else ()
@@ -88,7 +93,7 @@ class Question(PreparedWindow):
             tokens=Count(tokens=tokens),
             breakpoints=tuple(at for at in marks if at < len(before)),
         )
-        choice = "none" if tools else ""  # they are there only so that what was said can be read
+        choice = "none" if tools and not calls else ""
         options = Options(max_tokens=most, effort=effort, tool_choice=choice, cache=bool(before))
         super().__init__(
             window, profile, folded=Folded(), head=0, estimated=tokens, options=options
@@ -188,7 +193,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     refused: bool = False
     """Whether no request could be made of the question."""
     called: bool = False
-    """Whether it asked for tools, which nobody answers."""
+    """Whether it asked for tools."""
+    message: Message | None = None
+    """All that was said, with the tools that were asked for."""
     error: str = ""
 
 
@@ -217,7 +224,7 @@ class Guard:
             return f"the last {failed} maintenance calls failed"
         spent = await session.store.calls.spent(session.id, by=("cause",))
         upkeep = sum(one.cost for one in spent if one.cause in counted)
-        turns = sum(one.cost for one in spent if one.cause not in CAUSES)
+        turns = sum(one.cost for one in spent if one.cause not in CAUSES | KNOWLEDGE)
         most = FREE + int(turns * self._spend)
         if upkeep > most:
             return f"maintenance has cost {upkeep / 1e9:.4f} USD, and {most / 1e9:.4f} is the most"
@@ -258,8 +265,9 @@ async def _heard(
         )
     calls = reply.stop == "tools"
     answered = estimate(reply.message.text) >= SAID  # fewer words only lead up to the calls
-    stop: Stop = "end" if calls and answered else reply.stop
-    heard = Answer(text=reply.message.text, stop=stop, called=calls)
+    fine = calls and (answered or question.calls)
+    stop: Stop = "end" if fine else reply.stop
+    heard = Answer(text=reply.message.text, stop=stop, called=calls, message=reply.message)
     done = stop == "end" and (sound is None or sound(heard))
     return replace(heard, cost=await _record(session, question, started, reply, done=done))
 

@@ -22,7 +22,7 @@ else:
     sections = later("holdfast.engine.window.sections")
 
 
-BESIDE = frozenset({"summary", "verify", "notes", "title", "keep-warm"})
+BESIDE = frozenset({"summary", "verify", "notes", "title", "keep-warm", "memory", "recall"})
 """Why calls are made beside the conversation: none of them shows how full its window is."""
 
 

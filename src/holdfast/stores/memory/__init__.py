@@ -17,6 +17,7 @@ from .counts import MemoryCounts
 from .imports import MemoryImports
 from .jobs import MemoryJobs
 from .log import MemoryLog
+from .notes import MemoryNotes
 from .search import MemorySearch
 from .sessions import MemorySessions
 from .snapshots import MemorySnapshots
@@ -38,6 +39,7 @@ class MemoryStore:
         self.calls = MemoryCalls(shelf)
         self.counts = MemoryCounts(shelf)
         self.snapshots = MemorySnapshots(shelf)
+        self.notes = MemoryNotes(shelf)
         self.search = MemorySearch(shelf)
         self.imports = MemoryImports(shelf)
         self.jobs = MemoryJobs(shelf)

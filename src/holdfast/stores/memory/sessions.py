@@ -10,6 +10,7 @@ from holdfast.model.message import Message
 from holdfast.model.store import Changes, Erased, OfBackups, Page
 
 from .log import moved_on
+from .notes import erase_notes
 from .state import Shelf
 
 
@@ -140,6 +141,7 @@ class MemorySessions:
             shelf.origins = {k: one for k, one in shelf.origins.items() if one.session != id}
             shelf.awaited.pop(id, None)
             shelf.snapshots.pop(id, None)
+            erase_notes(shelf, id)
             shelf.looks = {key: look for key, look in shelf.looks.items() if key[1] != id}
             shelf.unindexed = [each for each in shelf.unindexed if each.session != id]
             return Erased(
@@ -164,6 +166,8 @@ class MemorySessions:
         own = self._shelf.snapshots.get(gone.id, {})
         for seq in [seq for seq in own if seq <= fork.fork]:
             self._shelf.snapshots.setdefault(fork.id, {}).setdefault(seq, own[seq])
+        if upto := self._shelf.note_cursors.get(gone.id, 0):
+            self._shelf.note_cursors.setdefault(fork.id, min(upto, fork.fork))
         further = min(gone.fork, fork.fork)
         heir = gone.parent if gone.parent in self._shelf.sessions else ""
         self._shelf.sessions[fork.id] = replace(fork, parent=heir, fork=further)

@@ -10,6 +10,7 @@ from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.import_report import ImportState
 from holdfast.model.job import Job
 from holdfast.model.log import Entry, SessionInfo
+from holdfast.model.note import NoteRecord, RecordKind
 from holdfast.model.reply import Call
 
 LISTED = "`holdfast sessions` lists them"
@@ -47,6 +48,8 @@ class Shelf:
         self.origins: dict[tuple[str, str], ImportState] = {}  # by agent and native id
         self.looks: dict[tuple[str, str], str] = {}  # by source and session
         self.snapshots: dict[str, dict[int, tuple[int, bytes]]] = {}  # by session and entry
+        self.notes: dict[tuple[str, RecordKind, str], NoteRecord] = {}  # by scope, kind and id
+        self.note_cursors: dict[str, int] = {}
         self.awaited: dict[str, tuple[str, int]] = {}  # by session: the parent, and what it shares
         self.unindexed: list[Entry] = []  # what a search has not caught up with
 

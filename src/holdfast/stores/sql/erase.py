@@ -10,6 +10,7 @@ from holdfast.model.store import Erased, OfBackups
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.keys import MOST_ENTRIES, part_place, parts_of, place
 from holdfast.stores.sql.lineage import unknown
+from holdfast.stores.sql.notes import erase_notes
 
 
 def erase(db: Database, id: str, backups: OfBackups = "rewrite") -> Erased:
@@ -27,6 +28,7 @@ def erase(db: Database, id: str, backups: OfBackups = "rewrite") -> Erased:
         entries, parts = _counted(db, number)
         failpoint("erase.before_delete")
         blobs = _blobs(db, number)
+        erase_notes(db, id, number)
         whole = _delete(db, number)
         failpoint("erase.before_sweep")
         swept = _sweep(db, blobs)
@@ -76,6 +78,11 @@ def _hand_over(db: Database, number: int, parent: int | None, fork: int) -> tupl
             "INSERT INTO snapshots SELECT ?, seq, version, data FROM snapshots "
             "WHERE session = ? AND seq <= ? ON CONFLICT DO NOTHING",
             (child, number, shared),
+        )
+        db.run(
+            "INSERT INTO note_cursors SELECT ?, min(seq, ?) FROM note_cursors WHERE session = ? "
+            "ON CONFLICT DO NOTHING",
+            (child, shared, number),
         )
         db.run(
             "UPDATE sessions SET parent = ?, fork = ?, indexed = ? WHERE n = ?",

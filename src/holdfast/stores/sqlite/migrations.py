@@ -102,6 +102,12 @@ def m0014_calls_in_order(db: Database, words: dict[str, str]) -> None:
     put_in_order(db)
 
 
+def m0015_notes(db: Database, words: dict[str, str]) -> None:
+    """Notes that outlive a session, their evidence, and how far sessions were read for them."""
+    for statement in _NOTES:
+        db.run(statement.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -117,6 +123,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0012_snapshots,
     m0013_erasures,
     m0014_calls_in_order,
+    m0015_notes,
 )
 
 
@@ -246,4 +253,15 @@ _ERASURES = (
         number {key}, id TEXT NOT NULL, owner TEXT NOT NULL, until BIGINT NOT NULL,
         step BIGINT NOT NULL)""",
     "CREATE INDEX jobs_by_session ON jobs (session)",
+)
+
+_NOTES = (
+    """CREATE TABLE notes (
+        scope {bytes} NOT NULL, kind TEXT NOT NULL, id {bytes} NOT NULL, created BIGINT NOT NULL,
+        used BIGINT NOT NULL, uses BIGINT NOT NULL, data {bytes} NOT NULL,
+        PRIMARY KEY (scope, kind, id)) {clustered}""",
+    """CREATE TABLE note_evidence (
+        session TEXT NOT NULL, scope {bytes} NOT NULL, kind TEXT NOT NULL, id {bytes} NOT NULL,
+        PRIMARY KEY (session, scope, kind, id)) {clustered}""",
+    "CREATE TABLE note_cursors (session BIGINT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL)",
 )

@@ -26,6 +26,7 @@ from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.imports import SqlImports
 from holdfast.stores.sql.jobs import SqlJobs
 from holdfast.stores.sql.keys import entry_of, number_of, seq_of
+from holdfast.stores.sql.notes import SqlNotes
 from holdfast.stores.sql.sessions import SqlSessions
 from holdfast.stores.sql.snapshots import SqlSnapshots
 from holdfast.stores.sqlite.fast_append import SqliteLog
@@ -398,6 +399,7 @@ class SqliteStore:
         self.calls = SqlCalls(db)
         self.counts = SqlCounts(db)
         self.snapshots = SqlSnapshots(db)
+        self.notes = SqlNotes(db)
         waiting = Waiting(db)
         self.search = FtsSearch(db, waiting)
         self.jobs = SqlJobs(db)

@@ -20,6 +20,7 @@ from .imports import ImportsContract
 from .jobs import JobsContract
 from .log import AppendContract, KeyContract, ReadContract
 from .meaning import MeaningContract
+from .notes import NotesContract
 from .search import SearchContract
 from .sessions import ListContract, SessionContract
 from .snapshots import SnapshotsContract
@@ -44,6 +45,7 @@ class StoreContract(
     CallsContract,
     CountsContract,
     SnapshotsContract,
+    NotesContract,
     SearchContract,
     MeaningContract,
     JobsContract,
@@ -62,6 +64,7 @@ __all__ = [
     "JobsContract",
     "LogContract",
     "MeaningContract",
+    "NotesContract",
     "SearchContract",
     "SessionsContract",
     "SnapshotsContract",

@@ -1,0 +1,137 @@
+"""Whose notes: where a project's are, and the notes of a project behind the blocking door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.engine.bridge import drive
+from holdfast.engine.lazy import later
+from holdfast.engine.settings import settings
+from holdfast.files import data_home
+
+if TYPE_CHECKING:
+    from holdfast.core.knowledge.recall import Recalled
+    from holdfast.engine.blocking import Session
+    from holdfast.engine.engine import Engine
+    from holdfast.engine.knowledge import extraction, notes, shelf
+    from holdfast.engine.knowledge.extraction import Extracted, Limits
+    from holdfast.engine.knowledge.notes import Kept, Memory
+    from holdfast.model.note import NoteRecord
+else:  # most programs keep no notes
+    notes, shelf = (
+        later("holdfast.engine.knowledge.notes"),
+        later("holdfast.engine.knowledge.shelf"),
+    )
+    extraction = later("holdfast.engine.knowledge.extraction")
+
+POINTER = 4_096
+"""How long the file is at most that says where a worktree's repository is."""
+
+
+def memory_of(engine: Engine, scope: str, *, files: bool) -> Memory:
+    """The notes of a scope: in the directory of its project, or in the store."""
+    if not files:
+        return notes.Memory(engine, scope, shelf.StoreShelf(engine, scope))
+    root = main_worktree(scope) if settings().memory.share_worktrees else scope
+    return notes.Memory(engine, root, shelf.DirectoryShelf(engine, memory_directory(root)))
+
+
+def memory_directory(project: str, environ: Mapping[str, str] | None = None) -> Path:
+    """Where the notes of a project are; each worktree of a repository is a project of its own."""
+    name = "".join(one if one.isalnum() or one in "-_." else "-" for one in Path(project).name)
+    mark = sha256(project.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return data_home(environ) / "projects" / f"{name[:60] or 'root'}-{mark}" / "memory"
+
+
+def main_worktree(project: str) -> str:
+    """The repository that a worktree belongs to; the project itself where it is none."""
+    try:
+        with (Path(project) / ".git").open("rb") as file:
+            told = file.read(POINTER).decode("utf-8", "surrogateescape")
+    except OSError:
+        return project
+    place = Path(project, told.removeprefix("gitdir:").strip())
+    if told.startswith("gitdir:") and place.parts[-3:-1] == (".git", "worktrees"):
+        return str(place.parents[2])
+    return project
+
+
+class ProjectMemory:
+    """The notes of one project behind the blocking door."""
+
+    def __init__(self, inner: Memory) -> None:
+        self.inner = inner
+
+    @property
+    def place(self) -> str:
+        """The directory that the notes are in; empty where they are kept in the store."""
+        return self.inner.shelf.place
+
+    def notes(self) -> dict[str, Kept]:
+        """Every note by its file."""
+        return drive(self.inner.notes())
+
+    def note(self, name: str) -> Kept:
+        """One note by its file, or by its name."""
+        return drive(self.inner.note(name))
+
+    def index(self) -> str:
+        """The index: one line a note."""
+        return drive(self.inner.index())
+
+    def add(
+        self, body: str, *, type: str = "project", name: str = "", description: str = ""
+    ) -> Kept:
+        """Keep a new note."""
+        return drive(self.inner.add(body, type=type, name=name, description=description))
+
+    def edit(self, name: str, text: str) -> Kept:
+        """Put another text in the place of a note's."""
+        return drive(self.inner.edit(name, text))
+
+    def forget(self, name: str) -> Kept:
+        """Take a note away; `revert` brings it back."""
+        return drive(self.inner.forget(name))
+
+    def inbox(self) -> tuple[NoteRecord, ...]:
+        """What waits for approval."""
+        return drive(self.inner.inbox())
+
+    def accept(self, id: str, text: str = "") -> Kept | None:
+        """Approve what waits, or another text in its place."""
+        return drive(self.inner.accept(id, text))
+
+    def reject(self, id: str) -> NoteRecord:
+        """Refuse what waits; it is not proposed again."""
+        return drive(self.inner.reject(id))
+
+    def history(self, name: str = "") -> tuple[NoteRecord, ...]:
+        """Every change, or those of one note, the oldest first."""
+        return drive(self.inner.history(name))
+
+    def revert(self, id: str) -> Kept | None:
+        """Give a note the text that it had before a change."""
+        return drive(self.inner.revert(id))
+
+    def export(self) -> dict[str, str]:
+        """All texts by file, the index among them."""
+        return drive(self.inner.export())
+
+    def import_notes(self, texts: Mapping[str, str]) -> list[Kept]:
+        """Take notes over from files."""
+        return drive(self.inner.import_notes(texts))
+
+    def recall(self, query: str, *, most: int = 5) -> tuple[Recalled, ...]:
+        """The notes that are certain to help with a question; often none."""
+        return drive(self.inner.recall(query, most=most))
+
+    def reminder(self, found: Sequence[Recalled], *, allowance: int = 2_000) -> str:
+        """What a model is shown of them; their use is recorded."""
+        return drive(self.inner.reminder(found, allowance=allowance))
+
+    def extract(self, session: Session, limits: Limits | None = None) -> Extracted:
+        """Keep what a session's newest turns leave for later."""
+        return drive(self.inner.extract(session.inner, limits))
