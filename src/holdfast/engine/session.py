@@ -99,6 +99,11 @@ class AsyncSession(SpendingWriter):
         self.spawn, self.pause = engine.spawn, engine.pause
         self.again, self.kept_policy = self._again, self._kept_policy
 
+    @property
+    def inner(self) -> AsyncSession:
+        """The session itself, as the blocking door has it too."""
+        return self
+
     @cached_property
     def turns(self) -> Turns:
         """What it does around a call of a model."""

@@ -213,7 +213,10 @@ def own_note(
 
 def type_of(sentence: str) -> NoteType:
     """The type of a note, by how the user speaks."""
-    return next((type for type, shape in _TYPES if shape.search(sentence)), "project")
+    for type, shape in _TYPES:
+        if shape.search(sentence):
+            return type
+    return "project"
 
 
 _TYPES: Final[tuple[tuple[NoteType, re.Pattern[str]], ...]] = (

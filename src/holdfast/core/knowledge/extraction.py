@@ -154,7 +154,9 @@ class Desk:
                 f"{call.name} is denied: an extraction reads, searches, writes and edits notes only"
             )
         if self._writing:
-            raise InvalidRequest("reads come first: something was written; nothing more is read")
+            raise InvalidRequest(
+                "something was written, and reads come first; write what is left to write"
+            )
         if deed == "read":
             return self._read(subject), False
         if deed == "run":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.core.knowledge.recall import Recalled
     from holdfast.engine.blocking import Session
     from holdfast.engine.engine import Engine
-    from holdfast.engine.knowledge import extraction, notes, shelf
+    from holdfast.engine.knowledge import notes, shelf
     from holdfast.engine.knowledge.extraction import Extracted, Limits
     from holdfast.engine.knowledge.notes import Kept, Memory
     from holdfast.model.note import NoteRecord
@@ -25,7 +25,6 @@ else:  # most programs keep no notes
         later("holdfast.engine.knowledge.notes"),
         later("holdfast.engine.knowledge.shelf"),
     )
-    extraction = later("holdfast.engine.knowledge.extraction")
 
 POINTER = 4_096
 """How long the file is at most that says where a worktree's repository is."""
