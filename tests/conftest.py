@@ -1,12 +1,14 @@
 """Fuses for every test: a store of its own, a bare environment, and no way out to the network."""
 
+import gc
 import ipaddress
 import os
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,40 @@ hypothesis.settings.register_profile("house", deadline=None, max_examples=share(
 hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
+MARK = "HOLDFAST_TESTED_BY"
 SHARED_DATA = (ROOT.parent / "shared" / "data").resolve()
+
+
+def pytest_configure() -> None:
+    """Whatever a test starts, and what that starts, is known by a mark of its own."""
+    os.environ[MARK] = uuid.uuid4().hex
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays: to look through it after each test would take most of the time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """What a test leaves unclosed, in a cycle too, is warned of while it is that test's turn."""
+    yield
+    gc.collect()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def processes_ended() -> Iterator[None]:
+    """What the tests of a module start has ended when they have; that may take a moment."""
+    yield
+    end = time.monotonic() + 10
+    while left := processes():
+        if time.monotonic() > end:
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            pytest.fail(f"left running by a test of this module: {[*left.values()]}")
+        time.sleep(0.05)
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +148,18 @@ def sockets() -> set[str]:
             with suppress(FileNotFoundError):
                 found.add(os.readlink(f"/proc/self/fd/{name}"))
     return {link for link in found if link.startswith("socket:")}
+
+
+def processes() -> dict[int, str]:
+    """The processes that tests here have started and that run, where there is /proc."""
+    found: dict[int, str] = {}
+    mark = f"{MARK}={os.environ[MARK]}".encode()
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark in (place / "environ").read_bytes().split(b"\0"):
+                words = (place / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(place.name)] = words.decode("utf-8", "replace")
+    return found
 
 
 def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:

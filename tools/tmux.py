@@ -59,9 +59,9 @@ class Terminal:
         """Type without Enter."""
         self._tmux("send-keys", "-l", text)
 
-    def press(self, key: str) -> None:
-        """Press a key, such as C-c."""
-        self._tmux("send-keys", key)
+    def press(self, *keys: str) -> None:
+        """Press keys, such as C-c, one at once after the other."""
+        self._tmux("send-keys", *keys)
 
     def paste(self, text: str) -> None:
         """Paste, as a terminal does it when it is asked to tell pasting from typing."""

@@ -2,6 +2,7 @@
 
 import _thread
 import os
+import subprocess
 import threading
 import time
 from concurrent.futures import Future
@@ -75,6 +76,18 @@ def test_what_left_the_session_of_a_command_ends_with_it_and_only_if_it_is_ended
     left = int((tmp_path / "pid").read_text())
     os.kill(left, 9)
     assert gone(left)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc")
+def test_what_is_just_becoming_another_program_is_known_by_its_mark(tmp_path: Path) -> None:
+    (tmp_path / "again").write_text("exec sh again\n")  # it does so all the time
+    with subprocess.Popen(["sh", "again"], cwd=tmp_path, env={**os.environ, "MARK": "m"}) as made:
+        try:
+            looks = [shell._environment(made.pid) for _ in range(500)]  # type: ignore[reportPrivateUsage]
+        finally:
+            made.kill()
+    assert all(b"MARK=m" in found for found in looks)
+    assert shell._environment(made.pid) == b""  # type: ignore[reportPrivateUsage]
 
 
 def test_a_command_that_cannot_be_started_is_not_waited_for(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -170,6 +171,40 @@ def test_what_is_typed_ahead_survives_an_interrupt(begin: Begin) -> None:
     talk.press("C-c")
     talk.wait("interrupted; nothing was lost")
     talk.wait("> typed ahead")
+
+
+def test_an_interrupt_right_after_enter_takes_back_what_was_sent(
+    begin: Begin,
+) -> None:
+    talk = begin()
+    talk.letters("sent too soon")
+    talk.press("Enter", "C-c", "n", "o", "w")
+    talk.wait("interrupted; what was typed was not sent")
+    talk.wait("> now")
+    talk.press("Enter")
+    talk.wait("All right.")
+    (asked,) = begin.server.asked  # type: ignore[attr-defined]
+    assert "sent too soon" not in str(asked.body)
+    assert "leaves" not in talk.screen().partition("sent too soon")[2]
+
+
+def test_an_interrupt_that_waits_in_the_terminal_is_seen_and_all_else_stays_typed() -> None:
+    from prompt_toolkit.input.typeahead import get_typeahead
+    from prompt_toolkit.input.vt100 import Vt100Input
+
+    from holdfast.cli.chat.prompt import interrupted_meanwhile
+
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "wb", 0) as keyboard, os.fdopen(theirs, "r") as terminal:
+        typed = Vt100Input(terminal)
+        assert not interrupted_meanwhile(typed)
+        with typed.raw_mode():
+            keyboard.write(b"ab\x03c")
+            while not select.select([terminal], [], [], 1)[0]:
+                pass
+        assert interrupted_meanwhile(typed)
+        assert [key.data for key in get_typeahead(typed)] == ["a", "b", "c"]
+        assert not interrupted_meanwhile(typed)
 
 
 def test_the_parting_hint_names_the_session_where_there_are_several(

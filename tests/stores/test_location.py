@@ -29,6 +29,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("sqlite:///:memory:", "memory:"),
         ("caf\udce9.db", "rename it"),
         ("caf\udce9/log.db", "rename it"),
+        ("x" * 248, "at most 247 bytes.*has 248; name another"),
+        ("\N{LATIN SMALL LETTER E WITH ACUTE}" * 124, "at most 247 bytes.*has 248"),
+        ("d" * 300 + "/log.db", "no file can be at"),
+        (f"/{'d/' * 250}{'x' * 4}", "at most 504 bytes.*has 505; name another"),
     ],
 )
 def test_what_can_be_no_file_of_a_store_is_refused(here: Path, path: str, do: str) -> None:
@@ -37,6 +41,15 @@ def test_what_can_be_no_file_of_a_store_is_refused(here: Path, path: str, do: st
     with pytest.raises(InvalidRequest, match=do):
         file_of(path)
     assert list(here.iterdir()) == []
+
+
+def test_a_store_has_room_for_the_files_beside_it(here: Path) -> None:
+    deep = Path("a" * (504 - len(str(here)) - 249), "x" * 247)
+    assert len(os.path.abspath(deep)) == 504
+    with holdfast.open(deep) as hf:
+        hf.session().user("hello")
+    with holdfast.open(deep) as hf:
+        assert [one.head for one in hf.sessions()] == [1]
 
 
 def test_a_link_is_answered_with_the_file_it_leads_to(here: Path) -> None:

@@ -35,6 +35,9 @@ MARK: Final = "HOLDFAST_COMMAND"
 ROUNDS: Final = 10
 """So often what is marked is looked for, as it may start more meanwhile."""
 
+LOOKS: Final = 20
+"""So often a process is looked at that shows no environment."""
+
 LONGEST: Final = 86_400
 """No command has longer, in seconds, whatever it is given."""
 
@@ -250,9 +253,15 @@ def _processes() -> list[int]:
 
 
 def _environment(pid: int) -> bytes:
-    """With which environment a process was started; nothing where it has ended, or is not ours."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
+    """With which environment a process was started; nothing where it has ended, or is not ours.
+
+    One that is just becoming another program shows none for a moment.
+    """
+    with suppress(OSError):
+        for _ in range(LOOKS):
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if found := file.read():
+                    return found
+            os.readlink(f"/proc/{pid}/exe")  # what has no program has ended, or is the kernel's
+            time.sleep(TICK / LOOKS)
+    return b""

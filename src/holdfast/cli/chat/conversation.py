@@ -125,6 +125,7 @@ class Conversation:
     def listen(self, prompt: Callable[[], str]) -> None:
         """Do what is typed at a prompt, until that has an EOFError."""
         from holdfast.agent.keep_warm import Idle
+        from holdfast.cli.chat.prompt import Recalled
 
         leaving = False
         while not told_to_end():
@@ -136,6 +137,9 @@ class Conversation:
                 if text.strip() and not self._interruptible(text.strip()):
                     break
                 self._changed()
+            except Recalled:
+                self.screen.say("interrupted; what was typed was not sent", "yellow")
+                leaving = False
             except KeyboardInterrupt:
                 if text.strip():  # it struck before that was done, or as it ended
                     self.screen.say("interrupted; what was typed may not have been sent", "yellow")

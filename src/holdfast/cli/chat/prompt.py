@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +15,13 @@ from holdfast.engine.settings import settings
 from holdfast.files import data_home, private_directory, private_file
 
 if TYPE_CHECKING:
+    from prompt_toolkit.input import Input
+
     from holdfast.cli.chat.conversation import Conversation
+
+
+class Recalled(KeyboardInterrupt):
+    """Somebody interrupted what they had just sent, before anything was done with it."""
 
 
 def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str]:
@@ -24,6 +31,7 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.application import get_app
+    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.filters import Condition
 
     from holdfast.cli.chat.completer import ChatCompleter, offers_itself
@@ -44,14 +52,46 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
         refresh_interval=refresh or 0,
     )
 
+    sent: list[str] = []
+    accept = session.default_buffer.accept_handler
+
+    def accepted(buffer: Buffer) -> bool:
+        sent.append(buffer.text)
+        return accept(buffer) if accept else False
+
+    session.default_buffer.accept_handler = accepted
+
     def line(before: str) -> str:
         completer.forget()
+        sent.clear()
         try:
-            return session.prompt(before)
+            # A signal that comes after Enter must interrupt: their handler would drop it.
+            text = session.prompt(before, handle_sigint=False)
+        except KeyboardInterrupt:
+            raise (Recalled if sent else KeyboardInterrupt) from None
         finally:
             watch_signals()
+        if interrupted_meanwhile(session.input):
+            raise Recalled
+        return text
 
     return lambda: _several(line)
+
+
+def interrupted_meanwhile(typed: Input) -> bool:
+    """Whether Ctrl-C was typed after Enter, while the terminal still took it for a key like others.
+
+    Whatever else was typed by then waits for the next prompt.
+    """
+    from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+    from prompt_toolkit.keys import Keys
+
+    ahead = get_typeahead(typed)
+    if select.select([typed.fileno()], [], [], 0)[0]:
+        ahead += typed.read_keys()
+    left = [key for key in ahead if key.key != Keys.ControlC]
+    store_typeahead(typed, left)
+    return len(left) < len(ahead)
 
 
 def _several(line: Callable[[str], str]) -> str:

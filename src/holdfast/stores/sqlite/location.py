@@ -16,6 +16,10 @@ from holdfast.files import network_filesystem, private_directory, private_file
 OURS = 0x486F_6C64
 """The mark of a Holdfast store in the header of its file: `Hold`."""
 
+LONGEST_NAME = 255 - len("-journal")
+LONGEST_PATH = 512 - len("-journal")
+"""In bytes: file systems take names of 255, SQLite takes paths of 512, and its journal's is longer."""
+
 
 def file_at(path: str | os.PathLike[str]) -> Path:
     """The file that a path names; nothing is opened or made."""
@@ -29,7 +33,7 @@ def file_at(path: str | os.PathLike[str]) -> Path:
     except RuntimeError as error:
         raise InvalidRequest(f"{said!r}: nobody has that home; write the path in full") from error
     try:
-        str(place).encode()
+        _check_length(place)
     except UnicodeEncodeError as error:
         do = "SQLite cannot open it; rename it, or name another --store"
         raise Unsafe(str(place), "is a name that is not UTF-8", do) from error
@@ -37,6 +41,18 @@ def file_at(path: str | os.PathLike[str]) -> Path:
         do = "name that file itself as the --store"
         raise Unsafe(str(place), f"is a symlink to {os.path.realpath(place)!r}", do)
     return place
+
+
+def _check_length(place: Path) -> None:
+    for what, text, most in (
+        ("name", place.name, LONGEST_NAME),
+        ("path", str(place), LONGEST_PATH),
+    ):
+        if (size := len(text.encode())) > most:
+            raise InvalidRequest(
+                f"the {what} of a store has at most {most} bytes, because SQLite keeps files with "
+                f"longer ones beside it, and {text[:40]!r}… has {size}; name another --store"
+            )
 
 
 def _is_symlink(place: Path) -> bool:
