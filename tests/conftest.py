@@ -24,6 +24,8 @@ hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "HOLDFAST_TESTED_BY"
+RESOURCE_TRACKER = b"multiprocessing.resource_tracker"
+"""It ends with the tests themselves."""
 SHARED_DATA = (ROOT.parent / "shared" / "data").resolve()
 
 
@@ -32,17 +34,17 @@ def pytest_configure() -> None:
     os.environ[MARK] = uuid.uuid4().hex
 
 
-def pytest_collection_finish() -> None:
-    """What is imported stays: to look through it after each test would take most of the time."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """What a test leaves unclosed, in a cycle too, is warned of while it is that test's turn.
+
+    What stays is looked through once for each module: each time would take most of the time.
+    """
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown() -> Generator[None]:
-    """What a test leaves unclosed, in a cycle too, is warned of while it is that test's turn."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -156,8 +158,9 @@ def processes() -> dict[int, str]:
     mark = f"{MARK}={os.environ[MARK]}".encode()
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if mark in (place / "environ").read_bytes().split(b"\0"):
-                words = (place / "cmdline").read_bytes().replace(b"\0", b" ")
+            words = (place / "cmdline").read_bytes().replace(b"\0", b" ")
+            ours = mark in (place / "environ").read_bytes().split(b"\0")
+            if ours and RESOURCE_TRACKER not in words:
                 found[int(place.name)] = words.decode("utf-8", "replace")
     return found
 

@@ -137,19 +137,25 @@ class Conversation:
                 if text.strip() and not self._interruptible(text.strip()):
                     break
                 self._changed()
-            except Recalled:
-                self.screen.say("interrupted; what was typed was not sent", "yellow")
-                leaving = False
-            except KeyboardInterrupt:
-                if text.strip():  # it struck before that was done, or as it ended
-                    self.screen.say("interrupted; what was typed may not have been sent", "yellow")
-                elif leaving:
+            except KeyboardInterrupt as struck:
+                if leaving and not text.strip() and not isinstance(struck, Recalled):
                     break
-                elif not told_to_end():
-                    self.screen.say("Ctrl-C again leaves", "dim")
-                    leaving = True
+                leaving = self._struck(struck, text.strip())
             except EOFError:
                 break
+
+    def _struck(self, struck: KeyboardInterrupt, text: str) -> bool:
+        """Say what an interrupt has stopped; True where that is nothing."""
+        from holdfast.cli.chat.prompt import Recalled
+
+        if text:  # it struck before that was done, or as it ended
+            self.screen.say("interrupted; what was typed may not have been sent", "yellow")
+        elif isinstance(struck, Recalled):
+            self.screen.say("interrupted; what was typed was not sent", "yellow")
+        elif not told_to_end():
+            self.screen.say("Ctrl-C again leaves", "dim")
+            return True
+        return False
 
     def _interruptible(self, text: str) -> bool:
         """Do what was typed; nothing that goes wrong ends the conversation. False to leave."""

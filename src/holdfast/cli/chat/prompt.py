@@ -15,6 +15,8 @@ from holdfast.engine.settings import settings
 from holdfast.files import data_home, private_directory, private_file
 
 if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.input import Input
 
     from holdfast.cli.chat.conversation import Conversation
@@ -31,7 +33,6 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.application import get_app
-    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.filters import Condition
 
     from holdfast.cli.chat.completer import ChatCompleter, offers_itself
@@ -52,6 +53,12 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
         refresh_interval=refresh or 0,
     )
 
+    line = _line(session, completer.forget)
+    return lambda: _several(line)
+
+
+def _line(session: PromptSession[str], begin: Callable[[], None]) -> Callable[[str], str]:
+    """Asks for one line behind some words; Recalled where it was sent and interrupted at once."""
     sent: list[str] = []
     accept = session.default_buffer.accept_handler
 
@@ -59,10 +66,8 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
         sent.append(buffer.text)
         return accept(buffer) if accept else False
 
-    session.default_buffer.accept_handler = accepted
-
     def line(before: str) -> str:
-        completer.forget()
+        begin()
         sent.clear()
         try:
             # A signal that comes after Enter must interrupt: their handler would drop it.
@@ -75,7 +80,8 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
             raise Recalled
         return text
 
-    return lambda: _several(line)
+    session.default_buffer.accept_handler = accepted
+    return line
 
 
 def interrupted_meanwhile(typed: Input) -> bool:

@@ -18,7 +18,7 @@ OURS = 0x486F_6C64
 
 LONGEST_NAME = 255 - len("-journal")
 LONGEST_PATH = 512 - len("-journal")
-"""In bytes: file systems take names of 255, SQLite takes paths of 512, and its journal's is longer."""
+"""In bytes: file systems take names of 255, SQLite paths of 512, and its journal's is longer."""
 
 
 def file_at(path: str | os.PathLike[str]) -> Path:
