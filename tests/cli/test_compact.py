@@ -9,11 +9,13 @@ import holdfast
 from holdfast import ToolCall, ToolResult
 from holdfast.cli.context.plan_view import in_sight
 from holdfast.engine.blocking import Session
+from holdfast.engine.knowledge.instruction_files import InstructionReader
 from holdfast.model.ledger import State
 from holdfast.model.log import Clear, PartRef, Pin
 from holdfast.model.message import assistant, tool
 from holdfast.testing import StrictServer
 from tests.cli.running import program, run, terminal, values, with_a_person
+from tests.knowledge.projects import approve
 
 MODEL = "claude-sonnet-4-6"
 
@@ -259,11 +261,12 @@ def test_what_the_project_wants_is_shown_and_that_no_model_follows_it(
     worked: str, tmp_path: Path
 ) -> None:
     (tmp_path / "AGENTS.md").write_text("# Compact instructions\nKeep \x1b[31mports.\n")
+    approve(InstructionReader(tmp_path), "AGENTS.md")
     shown = run("compact", worked, "--preview", "--focus", "the names").stdout
     assert "the names (no model writes this summary: what has these words is quoted first)" in shown
-    assert "AGENTS.md says: Keep ␛[31mports." in shown
+    assert "AGENTS.md says: Keep [U+001B][31mports." in shown
     (told,) = values("compact", worked, "--preview")
-    assert told["focus"] == {"asked": "", "file": "AGENTS.md", "written": "Keep \x1b[31mports."}
+    assert told["focus"] == {"asked": "", "file": "AGENTS.md", "written": "Keep [U+001B][31mports."}
 
 
 def asking(worked: str, text: str, *words: str, **environment: str) -> Any:
@@ -276,6 +279,7 @@ def asking(worked: str, text: str, *words: str, **environment: str) -> Any:
 
 def test_a_model_writes_it_where_it_is_asked_to(worked: str, tmp_path: Path) -> None:
     (tmp_path / "CLAUDE.md").write_text("## Compact instructions\n\nKeep the ports.\n")
+    approve(InstructionReader(tmp_path), "CLAUDE.md")
     text = "<summary>The user wants each part looked at; those looked at so far are fine.</summary>"
     done, asked = asking(worked, text, "--focus", "the names")
     assert done.returncode == 0, done.stderr

@@ -107,7 +107,8 @@ def test_claude_code_says_its_reminders_as_the_user() -> None:
     made = window("claude-code")
     assert order(made)[:3] == ["system:system", "context:system", "instructions:user"]
     (instructions,) = made.section("instructions")
-    assert instructions.parts[0].text == "<system-reminder>\nUse tabs.\n</system-reminder>"  # type: ignore[union-attr]
+    assert instructions.parts[0].text.startswith("<system-reminder>\nAs you answer")  # type: ignore[union-attr]
+    assert "\nUse tabs.\n" in instructions.parts[0].text  # type: ignore[union-attr]
 
 
 def test_every_policy_shows_everything_it_is_given() -> None:

@@ -11,9 +11,11 @@ from holdfast.engine.blocking import Session
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import Holdfast
 from holdfast.engine.compaction.plans import reviewed, taken
+from holdfast.engine.knowledge.instruction_files import InstructionReader
 from holdfast.errors import Ambiguous, Conflict, InvalidRequest, NotFound
 from holdfast.model.log import Clear, PartRef, Pin, Redo, Undo
 from holdfast.model.message import assistant
+from tests.knowledge.projects import approve
 
 
 @pytest.fixture
@@ -53,6 +55,7 @@ def test_the_project_says_what_a_summary_is_to_dwell_on(
     hf: Holdfast, tmp_path: Path, file: str
 ) -> None:
     (tmp_path / file).write_text("# Style\nTabs.\n# Compact instructions\nKeep <focus> ports.\n")
+    approve(InstructionReader(tmp_path), file)
     asked: list[Any] = []
 
     def summariser(question: Any) -> str:
@@ -65,7 +68,7 @@ def test_the_project_says_what_a_summary_is_to_dwell_on(
     assert "Tabs." not in asked[0].system
 
 
-def test_what_happens_by_itself_reads_no_instruction_file(hf: Holdfast, tmp_path: Path) -> None:
+def test_a_file_that_nobody_approved_is_not_followed(hf: Holdfast, tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("# Compact instructions\nKeep the ports.\n")
     asked: list[Any] = []
 

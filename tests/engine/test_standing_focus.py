@@ -8,8 +8,10 @@ import pytest
 
 import holdfast
 from holdfast.engine.client import Holdfast, Session
+from holdfast.engine.knowledge.instruction_files import InstructionReader
 from holdfast.files import config_home
 from holdfast.model.message import assistant
+from tests.knowledge.projects import approve
 
 
 @pytest.fixture
@@ -33,19 +35,24 @@ def full(hf: Holdfast, asked: list[str], **more: Any) -> Session:
     return s
 
 
+@pytest.mark.parametrize("approved", [True, False])
 @pytest.mark.parametrize("by_hand", [True, False])
-def test_the_users_own_file_acts_on_every_compaction(
-    hf: Holdfast, tmp_path: Path, by_hand: bool
+@pytest.mark.seed("001", 107)
+@pytest.mark.seed("004", 169)
+def test_files_act_on_every_compaction_a_projects_once_it_is_approved(
+    hf: Holdfast, tmp_path: Path, by_hand: bool, approved: bool
 ) -> None:
     config_home().mkdir(parents=True, exist_ok=True)
     (config_home() / "AGENTS.md").write_text("# Compact instructions\nKeep the ports.\n")
     (tmp_path / "AGENTS.md").write_text("# Compact instructions\nKeep the names.\n")
+    if approved:
+        approve(InstructionReader(tmp_path), "AGENTS.md")
     asked: list[str] = []
     s = full(hf, asked, directory=tmp_path)
     _ = s.plan() if by_hand else s.window()
     assert asked
     assert all("Keep the ports." in text for text in asked)
-    assert all(("Keep the names." in text) is by_hand for text in asked)
+    assert all(("Keep the names." in text) is approved for text in asked)
 
 
 @pytest.mark.parametrize("like", ["holdfast", "claude-code", "aider"])

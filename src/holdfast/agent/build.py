@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.agent.events import AgentEvent, EventHandler
+from holdfast.agent.instructions import instructions_for
 from holdfast.agent.loop import Agent
 from holdfast.agent.permissions.remember import remember
 from holdfast.agent.permissions.rules import permissions
@@ -58,4 +59,8 @@ def agent(
         **seen,
     )
     made.map = map_for(made)
+    try:
+        made.instructions = instructions_for(session, directory)
+    except (HoldfastError, OSError) as error:
+        tell(AgentEvent(kind="warning", words=f"no instruction file is read: {error}"))
     return made

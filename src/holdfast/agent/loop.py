@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.hooks import Hooks, Table
+from holdfast.agent.instructions import touched
 from holdfast.agent.parallel import Together
 from holdfast.agent.permissions.rules import LOOKING, Asked, Judge, Permissions
 from holdfast.agent.telemetry import deciding, ran, working
@@ -34,6 +35,7 @@ from holdfast.core.window.scaffold import wrap
 from holdfast.core.window.tool_deferral import TOOL_SEARCH
 from holdfast.engine.client import Session
 from holdfast.engine.inspect.explain import Explained
+from holdfast.engine.knowledge.instructions import Instructions
 from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool
@@ -101,6 +103,8 @@ class Agent:
         """The session that has been begun, or gone on with."""
         self.map: Any = None
         """The map of the repository, where there is one."""
+        self.instructions: Instructions | None = None
+        """The instruction files of the directory, and which of them act."""
         self.said = ""
         """What the user said last."""
         self._beside: Together[ToolResult] | None = None
@@ -111,6 +115,8 @@ class Agent:
         self.said = text
         with self._interruptible(begun=False):
             self._begin()
+            if self.instructions:
+                self.instructions.touch(*(path for path, _ in self.files.named()))
             for one in files:
                 self.session.append(Message("user", (Text(one, scaffold="file"),)))
             self.session.user(text, *media)
@@ -163,7 +169,7 @@ class Agent:
             "tools": self._always(),
             "deferrable_tools": self._if_there_is_room(),
             "chat_files": self.files.open_files(),
-            "sources": [self.files, *filter(None, [self.map])],
+            "sources": [self.files, *filter(None, [self.instructions, self.map])],
             **self.giving,
         }
 
@@ -277,6 +283,8 @@ class Agent:
     def _done(self, call: ToolCall) -> ToolResult:
         started = self.session.now()
         result = self._result(call)
+        if self.instructions and not result.error:
+            self.instructions.touch(*touched(call, str(self.toolbox.root.path)))
         known = self._there_is(call.name) or call.name == TOOL_SEARCH.name
         ran(self.session, call, result, started, known=known)
         return result
@@ -325,6 +333,7 @@ class Agent:
             system=self._system, onlooker=tell, giving=self.giving, hooks=self.hooks, stop=stop,
             within=self.session.id,
         )  # fmt: skip
+        made.instructions = self.instructions
         made.allows = lambda call: here(lambda: self.allows(call))
         if confirm := self.confirm:
             made.confirm = lambda words: here(lambda: confirm(words))

@@ -213,6 +213,11 @@ class Session:
         return drive(self._inner.set_model(name))
 
     @property
+    def trust(self) -> str:
+        """Which files of projects act in this process; empty where that is as the user has set."""
+        return self._inner.trust
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Values that never enter the log."""
         return self._inner.secrets

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from holdfast.engine.exporting.export import Exported
     from holdfast.engine.exporting.handoff import Handed
     from holdfast.engine.importing.source import Reading
+    from holdfast.engine.knowledge.instructions import Instructions
     from holdfast.engine.usage.stats import By as Apart
 
 
@@ -263,6 +264,14 @@ class Holdfast:
         Without either, those of the project that the working directory is in.
         """
         return ProjectMemory(self.engine.memory(project, key=key))
+
+    def instructions(self, directory: str | PathLike[str] = "", *, trust: str = "") -> Instructions:
+        """The instruction files of a directory, as a source for `window(sources=…)`.
+
+        `trust` says which files of the project act: those the user approved ("ask"), all
+        ("always"), or none ("never"); without it, as the settings say.
+        """
+        return drive(self.engine.instructions(directory, trust=trust))
 
     def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from holdfast.core.stats import Stats
     from holdfast.engine.exporting.export import Exported
     from holdfast.engine.exporting.handoff import Handed
+    from holdfast.engine.knowledge.instructions import Instructions
     from holdfast.engine.knowledge.notes import Memory
     from holdfast.engine.usage.stats import By as Apart
 
@@ -118,6 +119,8 @@ class Engine:
         """Told of everything that happens."""
         self.kept_policies = KeptPolicies()
         """The policies of the user's own that sessions opened here are managed by."""
+        self.trust = ""
+        """Which files of projects act in this process: ask, always or never; empty: as set."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
@@ -430,6 +433,18 @@ class Engine:
         if home and handed.name:
             await self.aside(lambda: put(handed, Path(home)))
         return handed
+
+    async def instructions(
+        self, directory: str | PathLike[str] = "", *, trust: str = ""
+    ) -> Instructions:
+        """The instruction files of a directory, as a source for `window(sources=…)`.
+
+        `trust` says which files of the project act: those the user approved ("ask"), all
+        ("always"), or none ("never"); without it, as the settings say.
+        """
+        from holdfast.engine.knowledge.instructions import instructions
+
+        return await instructions(directory or ".", trust or self.trust, self.aside)
 
     async def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

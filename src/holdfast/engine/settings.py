@@ -76,6 +76,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """A cheaper model that writes summaries first, where a policy asks one."""
     secrets: tuple[str, ...] = ()
     """Values that are replaced wherever they turn up in what is appended."""
+    trust: str = "ask"
+    """Which files of a project act: those that were approved (ask), all (always), none (never)."""
     caps: Caps = Caps()
     """What may be spent."""
     status: StatusLine = StatusLine()
@@ -96,6 +98,7 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
         secrets=secrets,
         summary_model=env.get("HOLDFAST_SUMMARY_MODEL", "").strip()
         or told.get("summary_model", ""),
+        trust=env.get("HOLDFAST_TRUST", "").strip() or told.get("trust", "ask"),
         caps=told.get("caps", Caps()),
         status=told.get("status", StatusLine()),
         providers=_providers(told.get("providers", Providers()), env),

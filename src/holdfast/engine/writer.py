@@ -88,6 +88,11 @@ class Writer:
         return self._engine.store
 
     @property
+    def trust(self) -> str:
+        """Which files of projects act in this process; empty where that is as the user has set."""
+        return self._engine.trust
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Values that never enter the log."""
         return self._engine.secrets

@@ -27,6 +27,18 @@ class Place(Struct, frozen=True, array_like=True):
     """The scaffold tag around it; empty for none."""
 
 
+class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """What stands around the text of a section. `{cwd}` and `{date}` are what the context says; a
+    paragraph that names what it does not say is left out."""
+
+    heading: str = ""
+    """Before the tag of the section."""
+    before: str = ""
+    """Inside the tag, before the text"""
+    after: str = ""
+    """and behind it."""
+
+
 class Truncate(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
     """How much of one tool's output is shown; of several bounds the tightest holds."""
 
@@ -252,6 +264,8 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     """The share of a session's cost that maintenance may take, above a small free amount."""
     turns_left: int = 20
     """How many more calls are counted on at most when it is weighed whether a compaction pays."""
+    frames: dict[SectionName, Frame] = {}
+    """What stands around the texts of sections, by the name of the section."""
     warns: bool = False
     """Whether the model is warned before results are cleared, so that it can save what it needs."""
     awareness: Awareness | None = None

@@ -122,7 +122,7 @@ def seen(hf: Holdfast, session: Session, plan: Plan, *, model: str = "", focus: 
         holds=now.window,
         priced=profile.price(now.tokens) is not None,
         asked=focus,
-        written=written_down(session.info.directory),
+        written=written_down(session.info.directory, hf.engine.trust),
     )
 
 

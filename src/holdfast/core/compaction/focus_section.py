@@ -1,4 +1,4 @@
-"""What a project's instruction file says about compacting: its section `# Compact instructions`.
+"""What an instruction file says about compacting: its section `# Compact instructions`.
 
 Rule 1: the section is a heading of any level with that title, up to the next one as high or higher.
 Rule 2: a heading inside a fence is none. It ends with the text at the latest.
@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import re
 from typing import Final
-
-FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
-"""The instruction files of the common agents, in the order they are asked."""
 
 LONGEST: Final = 4_000
 """How much of it is used, in characters."""

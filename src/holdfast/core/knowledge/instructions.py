@@ -36,6 +36,7 @@ NAMES: Final = (
     "AGENTS.md",
     "CLAUDE.md",
     ".claude/CLAUDE.md",
+    "GEMINI.md",
 )
 """The instruction files of a directory, in the order they are read."""
 
@@ -47,6 +48,10 @@ RULES: Final = (".holdfast/rules", ".claude/rules")
 
 MOST_FILES: Final = 200
 """So many instruction files are read for one directory."""
+
+PRECEDENCE: Final = (
+    "What stands further down is more specific: where two of these disagree, it holds."
+)
 
 SAID: Final[dict[Level, str]] = {
     "managed": "managed policy of this machine",
@@ -82,6 +87,11 @@ class InstructionFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hidden: tuple[Hidden, ...] = ()
 
     @property
+    def acts(self) -> bool:
+        """Whether a model is told what it says."""
+        return self.state == "loaded"
+
+    @property
     def asks(self) -> bool:
         """Whether there is something for the user to approve."""
         return self.newer or self.state in ASKS
@@ -101,14 +111,16 @@ def told(files: Sequence[InstructionFile], allowance: int) -> tuple[str, tuple[s
     blocks = [_block(one) for one in loaded]
     sizes = [estimate(block) + 1 for block in blocks]
     left, kept = allowance, set[int]()
-    if sum(sizes) > allowance:
-        left -= 30 + sum(estimate(one.path) + 3 for one in loaded)  # the note that names them
+    if sum(sizes) + 30 > allowance:
+        left -= 60 + sum(estimate(one.path) + 3 for one in loaded)  # the note that names them
     for at in reversed(range(len(blocks))):  # the most specific first
         if sizes[at] <= left:
             kept.add(at)
             left -= sizes[at]
     gone = tuple(one.path for at, one in enumerate(loaded) if at not in kept)
     texts = [block for at, block in enumerate(blocks) if at in kept]
+    if len(texts) > 1:
+        texts.insert(0, PRECEDENCE)
     if gone:
         texts.append(f"[Left out, as they do not fit: {', '.join(gone)}]")
     return "\n\n".join(texts), gone
@@ -130,7 +142,8 @@ def change(old: str, new: str) -> str:
     marks = [line[0] for line in lines[2:]]
     if "-" not in marks:
         added = "\n".join(line[1:] for line in lines[2:] if line[0] == "+").strip()
-        return f"These instructions apply from here on, besides the others:\n{added}"
+        besides = ", besides the others" if old else ""
+        return f"These instructions apply from here on{besides}:\n{added}"
     diff = "\n".join(lines)
     if len(diff) < len(new):
         return f"The instructions have changed:\n{diff}"

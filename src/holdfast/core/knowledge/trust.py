@@ -13,6 +13,8 @@ from typing import Literal
 from msgspec import Struct
 
 Verdict = Literal["trusted", "declined", "unknown"]
+Trusting = Literal["ask", "always", "never"]
+"""Which files of a project act: those that the user approved, all, or none."""
 
 
 class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,7 +9,7 @@ Rule 4: what changes from call to call (chat files, reminder) stands behind the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -23,11 +23,19 @@ from holdfast.core.tokens.count import MESSAGE, WEIGHED, media_of, weigh
 from holdfast.core.tokens.estimate import recurring
 from holdfast.core.window.recall import note
 from holdfast.core.window.repair import is_picture
-from holdfast.core.window.scaffold import ENVIRONMENT, around, elements, environment, escape, wrap
+from holdfast.core.window.scaffold import (
+    ENVIRONMENT,
+    around,
+    elements,
+    environment,
+    escape,
+    filled,
+    wrap,
+)
 from holdfast.core.window.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
 from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from holdfast.model.policy import Place, Policy
+from holdfast.model.policy import Frame, Place, Policy
 from holdfast.model.span import OPEN
 from holdfast.model.view import place_of
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
@@ -36,6 +44,9 @@ VOLATILE: frozenset[SectionName] = frozenset({"chat_files", "reminder"})
 """Sections that may differ from call to call without a marker."""
 
 CONVERSATION: frozenset[SectionName] = frozenset({"history", "current"})
+
+
+NOTHING: Mapping[str, str] = {}
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
@@ -122,7 +133,11 @@ class _Sections:
         content = self._around.sections.get(place.section, "")
         if not content:
             return []
-        block = _said(place, content, f"source {place.section}", "stable section")
+        frame = self._policy.frames.get(place.section)
+        values = elements(self._around.sections.get("context", "")) if frame else {}
+        block = _said(
+            place, content, f"source {place.section}", "stable section", frame=frame, values=values
+        )
         told = elements(content) if place.tag == ENVIRONMENT else {}
         if not told:
             return [block]
@@ -384,10 +399,18 @@ def _images(parts: Sequence[Part]) -> int:
     return sum(is_picture(media) for part in parts for media in media_of(part))
 
 
-def _said(place: Place, content: str, source: str, rule: str, *, sealed: bool = False) -> Block:
+def _said(
+    place: Place, content: str, source: str, rule: str, *,
+    sealed: bool = False, frame: Frame | None = None, values: Mapping[str, str] = NOTHING,
+) -> Block:  # fmt: skip
     """A block of a section; `sealed` content is escaped already, tags of our own in it aside."""
+    if frame:
+        lines = (filled(frame.before, values), content, filled(frame.after, values))
+        content = "\n".join(filter(None, lines))
     tagged = around if sealed else wrap
     text = tagged(place.tag, content) if place.tag else content
+    if frame and (heading := escape(filled(frame.heading, values))):
+        text = f"{heading}\n\n{text}"
     scaffold = place.tag or place.section
     return Block(
         section=place.section,

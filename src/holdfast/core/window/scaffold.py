@@ -8,6 +8,7 @@ Rule 2: content inside a tag never contains an opening or closing mark of any ta
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -144,3 +145,12 @@ def environment(values: dict[str, str]) -> str:
     """The environment as Codex writes it: one element a value, in the order given."""
     lines = "\n".join(f"  <{key}>{escape(value)}</{key}>" for key, value in values.items())
     return f"<environment_context>\n{lines}\n</environment_context>"
+
+
+_PLACE = re.compile(r"\{([a-z]+)\}")
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text with values for what it names in braces; a paragraph that lacks one is left out."""
+    said = [part for part in text.split("\n\n") if set(_PLACE.findall(part)) <= values.keys()]
+    return _PLACE.sub(lambda found: values[found[1]], "\n\n".join(said))

@@ -1,45 +1,47 @@
-"""What a compaction is to dwell on, as it is written down.
+"""What every compaction is to dwell on, as it is written down: in the policy, and in files.
 
-The policy and the user's own file hold for every compaction. A project's file holds for one by hand
-alone, since nobody has trusted it yet.
+An instruction file says so in its section `# Compact instructions`, where the file acts: the
+user's own always, one of the project once it is approved.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 from msgspec import Struct
 
-from holdfast.core.compaction.focus_section import FILES, compact_instructions
+from holdfast.core.compaction.focus_section import LONGEST, compact_instructions
+from holdfast.engine.knowledge.instruction_files import InstructionReader
+from holdfast.engine.knowledge.trusting import trusting
 from holdfast.errors import Unsafe
-from holdfast.files import Root, config_home
+from holdfast.files import config_home
 from holdfast.model.policy import Policy
-
-LARGEST = 1024 * 1024
-"""No larger instruction file is read."""
 
 
 class Focus(Struct, frozen=True):
-    """A section of an instruction file."""
+    """What instruction files say, and which."""
 
     file: str = ""
     text: str = ""
 
 
-def standing(policy: Policy) -> str:
-    """What every compaction is to dwell on: as the policy and the user's own file have it."""
-    own = written_down(str(config_home())).text
+def standing(policy: Policy, directory: str, trust: str = "") -> str:
+    """What every compaction of a session in this directory is to dwell on."""
+    own = written_down(directory, trust).text
     return "\n\n".join(filter(None, (policy.compact_instructions.strip(), own)))
 
 
-def written_down(directory: str) -> Focus:
-    """The section `# Compact instructions` of the first instruction file of a directory with one.
+def written_down(directory: str, trust: str = "") -> Focus:
+    """What the instruction files that act say about compacting.
 
-    A file that is not there, too large, or a link is passed over: nothing fails for want of it.
+    Nothing fails for want of it: where the directory is gone only the user's own files are read.
     """
-    for name in FILES if directory else ():
-        with suppress(OSError, Unsafe):
-            held = Root(directory).read(name, LARGEST).decode("utf-8", "replace")
-            if text := compact_instructions(held):
-                return Focus(name, text)
+    there = directory if directory and os.path.isdir(directory) else ""
+    with suppress(OSError, Unsafe):
+        chosen = trusting(trust) if there else "never"
+        files = InstructionReader(there or config_home(), chosen).files()
+        found = [(one.path, compact_instructions(one.text)) for one in files if one.acts]
+        said = {path: text for path, text in found if text}
+        return Focus(", ".join(said), "\n\n".join(said.values())[:LONGEST].rstrip())
     return Focus()

@@ -13,7 +13,6 @@ from holdfast.core.log.transcript_text import told
 from holdfast.core.log.validate import typed
 from holdfast.core.tokens.estimate import estimate
 from holdfast.engine import loading
-from holdfast.engine.compaction.focus import written_down
 from holdfast.engine.compaction.ladder import Ladder
 from holdfast.engine.compaction.sizes import sized_by_hand
 from holdfast.engine.inspect.ledger import unpacked
@@ -42,7 +41,7 @@ async def plan(
 ) -> Plan:
     """What a compaction would do now, its summary written; nothing is changed.
 
-    What the project's instruction file says under `# Compact instructions` is added to the focus.
+    What instruction files that act say under `# Compact instructions` is added to the focus.
     """
     first = await seq_of(session, since) if since != "" else 0
     last = await seq_of(session, upto) if upto != "" else 0
@@ -50,9 +49,7 @@ async def plan(
     counting = await preparation.counting(write=False, planning=True)
     view = await session.view()
     climb = Ladder(preparation.scene, counting, write=True)
-    written = written_down(session.info.directory).text
-    whole = "\n\n".join(filter(None, (focus, written)))
-    found, made = await climb.planned(view, focus=whole, since=first, upto=last, noted=not focus)
+    found, made = await climb.planned(view, focus=focus, since=first, upto=last, noted=not focus)
     if found is None:
         raise InvalidRequest(_nothing(preparation.scene.policy, first, last))
     if made is None:

@@ -86,7 +86,7 @@ class SummaryWriter:
             focus = "\n".join(filter(None, (focus, told)))
         if plan.clears:
             return plan
-        focus = "\n\n".join(filter(None, (focus, standing(self._scene.policy))))
+        focus = "\n\n".join(filter(None, (focus, self._standing())))
         rule = _rule(plan, now)
         ledger = await self._ledger(plan, now)
         plan = self._beside(plan, now, ledger, rule, first)
@@ -101,6 +101,11 @@ class SummaryWriter:
         plan.facts = packed(ledger, self._scene.session.secrets)
         failpoint("compaction.written")
         return plan
+
+    def _standing(self) -> str:
+        """What every compaction of this session is to dwell on."""
+        session = self._scene.session
+        return standing(self._scene.policy, session.info.directory, session.trust)
 
     def _against(
         self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise

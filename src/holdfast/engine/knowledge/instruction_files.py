@@ -15,7 +15,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 
@@ -33,14 +33,12 @@ from holdfast.core.knowledge.instructions import (
     ordered,
 )
 from holdfast.core.knowledge.rules import matches
+from holdfast.core.knowledge.trust import Trusting
 from holdfast.core.tokens.estimate import estimate
 from holdfast.engine.knowledge.safe_read import SafeText, inside, read_text
 from holdfast.engine.knowledge.trust import trusted
 from holdfast.errors import HoldfastError, Unsafe
 from holdfast.files import Root, config_home, project_root
-
-Trusting = Literal["ask", "always", "never"]
-"""Which files of a project act: those that the user approved, all, or none."""
 
 MANAGED: Final = "/etc/holdfast"
 """Where whoever manages the machine puts its policy."""

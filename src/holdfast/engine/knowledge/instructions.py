@@ -17,6 +17,7 @@ from holdfast.core.knowledge.trust import Decision
 from holdfast.engine.knowledge.instruction_files import InstructionReader
 from holdfast.engine.knowledge.safe_read import SafeText
 from holdfast.engine.knowledge.trust import decide
+from holdfast.engine.knowledge.trusting import trusting
 from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.window import SectionName
 
@@ -27,6 +28,14 @@ class Aside(Protocol):
     """Does what blocks, such as reading files, in the door's colour."""
 
     def __call__(self, act: Callable[[], Any], /) -> Awaitable[Any]: ...
+
+
+async def instructions(directory: str | os.PathLike[str], trust: str, aside: Aside) -> Instructions:
+    """The instruction files of a directory, looked at once."""
+    chosen = trusting(trust)
+    made = Instructions(await aside(lambda: InstructionReader(directory, chosen)), aside)
+    await aside(made.look)
+    return made
 
 
 class Instructions:
@@ -69,7 +78,7 @@ class Instructions:
     @property
     def loaded(self) -> tuple[InstructionFile, ...]:
         """The files that act."""
-        return tuple(one for one in self.files if one.state == "loaded")
+        return tuple(one for one in self.files if one.acts)
 
     @property
     def waiting_for_approval(self) -> tuple[InstructionFile, ...]:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
+from holdfast.core.knowledge.instructions import change
 from holdfast.core.log.validate import typed
 from holdfast.core.repo_map import difference, is_outline
 from holdfast.core.tokens.count import weigh_tools
@@ -263,6 +264,8 @@ def _changed(name: str, old: str, new: str) -> list[Text]:
     if name == "repo_map" and is_outline(old) and is_outline(new):
         told = difference(old, new)
         return [_reminder(f"In the outline of the repository this is new:\n{told}")]
+    if name == "instructions" and (old or new):
+        return [_reminder(change(old, new))]
     what = "has changed. It now reads" if old else "is new. It reads"
     return [_reminder(f"The section {name!r} {what}:\n{new}")]
 
