@@ -65,6 +65,10 @@ class Agent:
 
     confirm: Callable[[str], bool] | None = None
     """Asked before more is sent than fits, where a policy says so."""
+    map: Any = None
+    """The map of the repository, where there is one."""
+    instructions: Instructions | None = None
+    """The instruction files of the directory, and which of them act."""
 
     def __init__(
         self,
@@ -101,10 +105,6 @@ class Agent:
         """The conversation it works for, where it is a subtask's agent."""
         self._begun = ""
         """The session that has been begun, or gone on with."""
-        self.map: Any = None
-        """The map of the repository, where there is one."""
-        self.instructions: Instructions | None = None
-        """The instruction files of the directory, and which of them act."""
         self.said = ""
         """What the user said last."""
         self._beside: Together[ToolResult] | None = None

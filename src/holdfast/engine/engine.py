@@ -81,6 +81,9 @@ _RESUMED = (
 class Engine:
     """Everything Holdfast does, for whoever opened it."""
 
+    trust = ""
+    """Which files of projects act in this process: ask, always or never; empty: as set."""
+
     def __init__(
         self,
         store: Store,
@@ -119,8 +122,6 @@ class Engine:
         """Told of everything that happens."""
         self.kept_policies = KeptPolicies()
         """The policies of the user's own that sessions opened here are managed by."""
-        self.trust = ""
-        """Which files of projects act in this process: ask, always or never; empty: as set."""
         self.appended = False
         """Whether anything was, so that search has something to catch up with."""
 
