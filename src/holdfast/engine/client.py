@@ -152,7 +152,9 @@ class Holdfast:
     ) -> tuple[Hit, ...]:
         """Find what was said, everywhere or where a `Query` says; nothing is out of reach.
 
-        With `meaning`, also what says the same in other words, where the extra is installed.
+        What has every word comes first; where that is little, what has some of the words follows,
+        ranked, unless `any=False`. With `meaning`, also what says the same in other words, where
+        the extra is installed.
         """
         return drive(self.engine.search(words, meaning=meaning, **where))
 

@@ -301,11 +301,14 @@ class Engine:
     ) -> tuple[Hit, ...]:
         """Find what was said, everywhere or where a `Query` says; nothing is out of reach.
 
-        With `meaning`, also what says the same in other words, where the extra is installed.
+        What has every word comes first; where that is little, what has some of the words follows,
+        ranked, unless `any=False`. With `meaning`, also what says the same in other words, where
+        the extra is installed.
         """
         if inside := where.get("session"):
             where["session"] = (await self.resolve(inside)).id
         by = await self.aside(embedder) if meaning else None
+        where.setdefault("any", True)
         return await self.store.search.find(Query(words=words, **where), by)
 
     async def respelled(self, words: str) -> str:

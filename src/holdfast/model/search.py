@@ -32,7 +32,7 @@ class Query(Struct, frozen=True, kw_only=True):
     prefix: bool = False
     """The last word may be the beginning of one: for whoever is still typing."""
     any: bool = False
-    """Where nothing has every word, what has some of the rarest will do."""
+    """Where little has every word, what has some of them follows, ranked."""
     limit: int = 20
     offset: int = 0
     """How many of the best to leave out: the pages before."""

@@ -67,7 +67,8 @@ PROJECT = 14
 @click.option("--since", metavar="DAY", default="", help="Only from this day on, as 2026-03-31.")
 @click.option("--until", metavar="DAY", default="", help="Only up to this day, and with it.")
 @click.option("--prefix", is_flag=True, help="The last word may be the beginning of one.")
-@click.option("--any", is_flag=True, help="Where nothing has every word, some of them will do.")
+@click.option("--any/--exact", default=True, help="Where little has every word, what has some "
+              "follows; or never.")  # fmt: skip
 @click.option("--meaning", is_flag=True, help="Also what says the same in other words.")
 @click.option("--limit", metavar="N", type=click.IntRange(1, 10_000), default=20, show_default=True,
               help="How many to show.")  # fmt: skip
@@ -96,7 +97,7 @@ def search(
         catch_up(hf, meaning=given["meaning"])
         first = where["offset"] = (page - 1) * limit if opened is None else opened - 1
         where["limit"] = limit + 1 if opened is None else 1
-        hits = _hits(hf, words, where, given) or _meant(hf, words, where, given, asked)
+        hits = _hits(hf, words, where, given, asked)
         if opened is None and asked.json:
             for hit in hits[:limit]:
                 emit(as_value(hit))
@@ -108,10 +109,17 @@ def search(
         show_around(asked, hits[0])
 
 
-def _hits(hf: Holdfast, words: str, where: Where, given: dict[str, Any]) -> tuple[Hit, ...]:
-    """What is found; where nothing is, a filter that could not fit anything is told."""
+def _hits(
+    hf: Holdfast, words: str, where: Where, given: dict[str, Any], asked: Asked
+) -> tuple[Hit, ...]:
+    """What is found. A mistyped word is put right before some of the words will do; and a filter
+    that could not fit anything is told."""
     from holdfast.cli.name_filters import check
 
+    exact: Where = {**where, "any": False}
+    said = given["meaning"] or hf.search(words, **{**exact, "limit": 1, "offset": 0})
+    if not said and (hits := _meant(hf, words, exact, given, asked)):
+        return hits
     hits = hf.search(words, meaning=given["meaning"], **where)
     if not hits and not where.get("offset"):
         check(hf, given["project"], given["tool"], given["model"])

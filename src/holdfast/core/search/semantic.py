@@ -8,6 +8,8 @@ Rule 2: how near the meaning is and the share of the words that are there, rare 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from holdfast.core.search.searchable_text import searchable
 from holdfast.core.secrets import mask
 from holdfast.model.message import Part
@@ -19,6 +21,9 @@ BEGINNING = 1_500
 """Characters of a text that are compared."""
 
 
+WORDS, MEANING = 1.0, 1.0
+"""What each counts. Chosen on one half of the questions (0021)."""
+
 LEAST = 0.1
 """Whatever scores less has nothing to do with what is looked for."""
 
@@ -28,8 +33,13 @@ def excerpt(part: Part) -> str:
     return mask(searchable(part)[:BEGINNING])
 
 
-def blended(words: dict[int, float], meanings: dict[int, float]) -> list[tuple[int, float]]:
-    """Places by both, the best first; the newest first among equals."""
-    scores = {at: meanings.get(at, 0.0) + words.get(at, 0.0) for at in words | meanings}
-    kept = [one for one in scores.items() if one[0] in words or one[1] >= LEAST]
-    return sorted(kept, key=lambda one: (-one[1], -one[0]))
+def blended(
+    first: Collection[int], words: Mapping[int, float], meanings: Mapping[int, float]
+) -> list[tuple[int, float]]:
+    """Places by both, the best first, `first` before all; the newest first among equals."""
+    scores = {
+        at: WORDS * words.get(at, 0.0) + MEANING * meanings.get(at, 0.0)
+        for at in words.keys() | meanings.keys()
+    }
+    kept = [one for one in scores.items() if one[0] in words or meanings.get(one[0], 0.0) >= LEAST]
+    return sorted(kept, key=lambda one: (one[0] not in first, -one[1], -one[0]))

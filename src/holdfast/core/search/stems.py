@@ -1,7 +1,8 @@
-"""The stem of an English word, by Porter's algorithm (1980): `deploys` and `deployed` are `deploy`.
+"""The stem of an English word, by Porter's algorithm: `deploys` and `deployed` are `deploy`.
 
 Rule 1: only lower-case ASCII words of three letters or more have a stem; all else is its own.
-Rule 2: a stem is no word to be shown, only what two words are compared by.
+Rule 2: `y` behind a vowel stays, as in Porter's second version: `deployment` is `deploy` too.
+Rule 3: a stem is no word to be shown, only what two words are compared by.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def stem(word: str) -> str:
     if len(word) < 3 or not (word.isascii() and word.isalpha() and word.islower()):
         return word
     word = _verb(_plural(word))
-    if word.endswith("y") and _VOWEL.match(word[:-1]):
+    if word.endswith("y") and word[-2] not in "aeiou" and _VOWEL.match(word[:-1]):
         word = word[:-1] + "i"
     word = _ending(word, _STEP_2, _LEAST_1)
     word = _ending(word, _STEP_3, _LEAST_1)

@@ -31,7 +31,22 @@ MOST_PIECES: Final = 12
 LONGEST: Final = 80
 """Letters: longer words are data, and have no pieces."""
 
+SHORTEST: Final = 2
+"""Letters: shorter stems say nothing about how a word begins."""
+
+LEAST: Final = 2.5
+"""Letters that the pieces of a name have on average; shorter ones are those of a hash."""
+
+MARK: Final = "_"
+"""Stands before a term that is hidden in the words of a text: a stem, a piece of a name."""
+
+BEGINNING: Final = 8_000
+"""Characters of a text whose stems and pieces an index holds."""
+
+MOST_REMEMBERED: Final = 200_000
+
 _PIECES: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_ASCII: Final = re.compile(r"\w+", re.ASCII)
 
 
 def terms(text: str) -> Iterator[str]:
@@ -54,21 +69,52 @@ def question_terms(text: str) -> list[str]:
     return [term for term in telling if term not in pairs] or list(found)
 
 
-def of_token(token: str) -> Iterator[str]:
-    """The terms of one word as it is written."""
-    yield stem(plain(token))
-    yield from pieces(token)
+def beginnings(typed: str) -> tuple[str, ...]:
+    """How the words begin that have the stems of a question."""
+    stems = [term for term in question_terms(typed) if len(term) > SHORTEST and term.isalpha()]
+    return tuple(term[:-1] if term.endswith("i") else term for term in stems if term.isascii())
 
 
-def pieces(token: str) -> Iterator[str]:
-    """The stems of what a compound name is made of; nothing where it is one word."""
+def of_token(token: str) -> tuple[str, ...]:
+    """The terms of one word as it is written: its stem first."""
+    return (stem(plain(token)), *pieces(token))
+
+
+def pieces(token: str) -> tuple[str, ...]:
+    """The stems of what a compound name is made of; nothing where it is one word, or data."""
     if len(token) > LONGEST or not token.isascii() or (token.isalpha() and _is_one(token)):
-        return
+        return ()
     found = _PIECES.findall(token)
-    if len(found) > 1:
-        for piece in found[:MOST_PIECES]:
-            if len(piece) > 1:
-                yield stem(piece.lower())
+    if not found or found[0] == token or sum(map(len, found)) < len(found) * LEAST:
+        return ()
+    return tuple(stem(piece.lower()) for piece in found[:MOST_PIECES] if len(piece) > 1)
+
+
+def hidden(text: str) -> str:
+    """The terms of a text's beginning that are not among its words as they stand, each once.
+
+    An index that holds the words as they were said holds these beside them, each marked.
+    """
+    beginning = text[:BEGINNING]
+    tokens = dict.fromkeys((_ASCII if beginning.isascii() else TOKEN).findall(beginning))
+    found = dict.fromkeys([_hidden[token] for token in tokens])
+    found.pop("", None)
+    return " ".join(found)
+
+
+class _Hidden(dict[str, str]):
+    """What is hidden in a word, remembered: a language has few of them."""
+
+    def __missing__(self, token: str) -> str:
+        if len(self) > MOST_REMEMBERED:
+            self.clear()
+        word = plain(token)
+        kept = [] if word in STOP else [one for one in of_token(token) if one != word]
+        found = self[token] = " ".join(f"{MARK}{one}" for one in dict.fromkeys(kept))
+        return found
+
+
+_hidden: Final = _Hidden()
 
 
 def _is_one(token: str) -> bool:

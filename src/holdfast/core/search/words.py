@@ -2,7 +2,8 @@
 
 Rule 1: a word is a run of letters, digits and `_`, in any case and without its accents.
 Rule 2: what is a character by itself (scripts.py) is a word by itself, whatever stands beside it.
-Rule 3: what is typed without a blank between is one term: its words must stand in a row.
+Rule 3: what is typed in quotes, or without a blank between, is one term: its words must stand in a
+        row.
 Rule 4: a snippet shows the place where most terms stand close together.
 """
 
@@ -15,6 +16,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from holdfast.core.search.literal import chunks_of, literals, whole
 from holdfast.errors import InvalidRequest
 from holdfast.model.search import Query
 
@@ -85,6 +87,12 @@ MOST_FOLDED = 200_000
 SHORTEST = 3
 """Letters that a word has to have before it stands for all that begin so."""
 
+A_QUESTION = 4
+"""So many words are a question; fewer are names to look up."""
+
+A_SENTENCE = 8
+"""Likewise, characters in scripts without blanks."""
+
 MOST_TERMS = 256
 """So many different terms can be looked for at once."""
 
@@ -102,6 +110,12 @@ class Terms(Struct, frozen=True):
     runs: tuple[tuple[str, ...], ...]
     prefix: bool = False
     """The last word may go on."""
+    strings: tuple[str, ...] = ()
+    """What is looked for as it is typed, punctuation included."""
+    within: tuple[str, ...] = ()
+    """What may stand within longer names, where nothing else is found."""
+    beginnings: tuple[str, ...] = ()
+    """How words begin that a snippet shows, besides."""
 
 
 def fold(text: str) -> str:
@@ -133,10 +147,10 @@ def terms(typed: str) -> Terms:
 
 
 def chunks(typed: str) -> dict[tuple[str, ...], str]:
-    """What is typed without a blank between, by its words; what is repeated stands where it last
-    was.
+    """What is typed in quotes or without a blank between, by its words; what is repeated stands
+    where it last was.
     """
-    backwards = {tuple(words(chunk)): chunk for chunk in reversed(typed.split())}
+    backwards = {tuple(words(chunk)): chunk for chunk, _ in reversed(chunks_of(typed))}
     return dict(reversed(backwards.items()))
 
 
@@ -151,7 +165,21 @@ def looked_for(query: Query) -> Terms:
         raise InvalidRequest(
             f"too many words: {len(found.runs):,}; search for {MOST_TERMS} at most"
         )
-    return Terms(found.runs, query.prefix and len(found.runs[-1][-1]) >= SHORTEST)
+    open = query.prefix and len(found.runs[-1][-1]) >= SHORTEST
+    within = whole(query.words) if query.any and not open else ()
+    return Terms(found.runs, open, literals(query.words), within)
+
+
+def is_little(found: int, wanted: Terms) -> bool:
+    """Whether so few hits are found that what has only some of the words may follow: for names
+    to look up none at all, for a question fewer than it has words."""
+    return not wanted.prefix and found < (len(wanted.runs) if is_question(wanted) else 1)
+
+
+def is_question(wanted: Terms) -> bool:
+    """Whether somebody asks, rather than looks up names."""
+    unspaced = max(map(len, wanted.runs)) >= A_SENTENCE
+    return len(wanted.runs) >= A_QUESTION or (unspaced and is_alone(wanted.runs[0][0]))
 
 
 def holds(text: Sequence[str], wanted: Terms) -> bool:
@@ -183,13 +211,26 @@ def stands(text: Sequence[str], run: tuple[str, ...], *, open: bool = False) -> 
 
 def snippet(text: str, wanted: Terms) -> tuple[str, Marks]:
     """The best piece of a text on one line, and where in it the words stand."""
-    first, last = _best(text, wanted)
+    first, last = _string(text, wanted) or _best(text, wanted)
     side = max((WIDTH - last + first) // 2, AROUND)
     first = max(0, min(first - side, len(text) - WIDTH))
     last = min(len(text), max(last + AROUND, first + WIDTH))
     cut = " ".join(text[first:last].split())
     shown = f"{'…' if first else ''}{cut}{'…' if last < len(text) else ''}"
     return shown, tuple(found.span() for found in _pattern(wanted).finditer(fold(shown)))
+
+
+def _string(text: str, wanted: Terms) -> tuple[int, int] | None:
+    """Where the first of the strings stands that are looked for as they were typed."""
+    strings = wanted.strings or wanted.within
+    found = [_spaced(string).search(text) for string in strings]
+    return next((one.span() for one in found if one), None)
+
+
+@lru_cache(64)
+def _spaced(string: str) -> re.Pattern[str]:
+    """Finds a string in any case, a blank standing for any blanks."""
+    return re.compile(r"\s+".join(map(re.escape, string.split())), re.IGNORECASE)
 
 
 def _best(text: str, wanted: Terms) -> tuple[int, int]:
@@ -228,7 +269,10 @@ def _pattern(wanted: Terms) -> re.Pattern[str]:
     *runs, last = [_row(run) for run in wanted.runs] or [r"(?!)"]
     if wanted.prefix:
         last = last.removesuffix(_NOT_BEFORE) + _ON
-    return re.compile("|".join(f"({row})" for row in (*runs, last)))
+    sought = wanted.strings or wanted.within
+    strings = [r"\s+".join(map(re.escape, one.split())) for one in sought]
+    beginnings = [f"{_NOT_BEHIND}{re.escape(one)}{_ON}" for one in wanted.beginnings]
+    return re.compile("|".join(f"({row})" for row in (*strings, *runs, last, *beginnings)))
 
 
 def _row(run: tuple[str, ...]) -> str:

@@ -119,7 +119,7 @@ async def search_history(session: AsyncSession, query: str, limit: int = HITS) -
     """
     many = max(1, min(limit, 50))
     found = await session.store.search.find(
-        Query(words=query, session=session.id, limit=many * BEYOND)
+        Query(words=query, session=session.id, any=True, limit=many * BEYOND)
     )
     hits = [hit for hit in found if not await _echoes(session, hit)][:many]
     if not hits:

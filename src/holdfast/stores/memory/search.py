@@ -8,10 +8,22 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from holdfast.core.search.facets import Calls, Facets, Used, asked, matches
+from holdfast.core.search.literal import holds_all
+from holdfast.core.search.neighbours import spread
+from holdfast.core.search.ranking import Ranking
 from holdfast.core.search.searchable_text import searchable_body
 from holdfast.core.search.semantic import BEGINNING, KINDS, blended
 from holdfast.core.search.spelling import nearest_words
-from holdfast.core.search.words import Terms, holds, looked_for, share, snippet, words
+from holdfast.core.search.terms import beginnings
+from holdfast.core.search.words import (
+    Terms,
+    holds,
+    is_little,
+    is_question,
+    looked_for,
+    snippet,
+    words,
+)
 from holdfast.core.secrets import mask
 from holdfast.model.log import Entry, SessionInfo, kind_of
 from holdfast.model.message import Message
@@ -49,11 +61,15 @@ class MemorySearch:
                 for hit, facets in self._of(session, whole=bool(query.session))
                 if matches(facets, query)
             ]
-        found = [hit for hit in among if holds(words(hit.snippet), wanted)]
-        if not found and query.any and len(wanted.runs) > 1:
-            found = [hit for hit in among if share(words(hit.snippet), wanted)]
+        found = _exact(query, wanted, among)
         if embedder:
-            found = _blended(query.words, embedder, wanted, among)
+            found = _blended(query.words, embedder, found, among)
+        elif query.any and is_little(len(found), wanted):
+            open = query == Query(words=query.words, session=query.session, any=True,
+                                  limit=query.limit, offset=query.offset)  # fmt: skip
+            wanted = replace(wanted, beginnings=beginnings(query.words))
+            ranked = _ranked(query.words, among, also=open and is_question(wanted))
+            found += [among[at] for at in ranked if among[at] not in found]
         return tuple(_shown(hit, wanted) for hit in found[query.offset :][: query.limit])
 
     async def spelled_like(self, word: str) -> tuple[str, ...]:
@@ -108,15 +124,49 @@ def _findable(session: SessionInfo, entry: Entry, calls: Calls) -> Iterator[Find
             )
 
 
-def _blended(typed: str, embedder: Embedder, wanted: Terms, among: list[Hit]) -> list[Hit]:
-    """What was found by words together with what is near in meaning."""
+def _exact(query: Query, wanted: Terms, among: list[Hit]) -> list[Hit]:
+    """What has every word, or what is typed within longer names where nothing has."""
+    found = [hit for hit in among if holds(words(hit.snippet), wanted)]
+    held = [hit for hit in found if holds_all(hit.snippet, wanted.strings)]
+    if wanted.within and not held:
+        held = [hit for hit in among if holds_all(hit.snippet, wanted.within)]
+    return held + [hit for hit in found if hit not in held]
+
+
+def _ranked(typed: str, among: list[Hit], *, also: bool) -> dict[int, float]:
+    """Which of the hits have some of the words, the best first; a score of 1 for all of them."""
+    ranking = Ranking({str(at): hit.snippet for at, hit in enumerate(among)})
+    best = ranking.best(typed, len(among))
+    if not best:
+        return {}
+    own = {int(one.key): one.score for one in best}
+    whole = best[0].score / max(best[0].share, 0.01)
+    places = {(hit.session, hit.seq): at for at, hit in reversed([*enumerate(among)])}
+    lines = {session: number for number, session in enumerate({hit.session for hit in among})}
+    place = {at: lines[hit.session] << 32 | hit.seq for at, hit in enumerate(among)}
+    entries: dict[int, float] = {}
+    for at, score in own.items():
+        entries[place[at]] = max(entries.get(place[at], 0.0), score)
+    scores = spread(entries, also=also)
+    found = {at: own[at] + scores[place[at]] - entries[place[at]] for at in own}
+    for at in places.values():
+        if place[at] in scores and place[at] not in entries and among[at].kind == "text":
+            found[at] = scores[place[at]]
+    ordered = sorted(found, key=lambda at: (-found[at], at))
+    return {at: found[at] / whole for at in ordered}
+
+
+def _blended(typed: str, embedder: Embedder, exact: list[Hit], among: list[Hit]) -> list[Hit]:
+    """What has every word, then what has some together with what is near in meaning."""
     said = [(at, hit) for at, hit in enumerate(among) if hit.kind in KINDS]
     vectors = embedder.embed([hit.snippet[:BEGINNING] for _, hit in said])
     (asked,) = embedder.embed([typed])
     near = dict(zip((-at for at, _ in said), embedder.alike(asked, vectors), strict=True))
-    by_words = {-at: share(words(hit.snippet), wanted) for at, hit in enumerate(among)}
-    by_words = {at: much for at, much in by_words.items() if much}
-    return [replace(among[-at], score=round(score, 3)) for at, score in blended(by_words, near)]
+    first = {-at for at, hit in enumerate(among) if hit in exact}
+    by_words = {-at: score for at, score in _ranked(typed, among, also=False).items()}
+    by_words = dict.fromkeys(first, 0.0) | by_words
+    found = blended(first, by_words, near)
+    return [replace(among[-at], score=round(score, 3)) for at, score in found]
 
 
 def _shown(hit: Hit, wanted: Terms) -> Hit:

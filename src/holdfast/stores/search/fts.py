@@ -1,54 +1,58 @@
 """The search port on SQLite: an FTS5 index of words and tags, catching up when asked.
 
 Rule 1: every filter is a part of what the index is asked, so none of them reads what it leaves out.
-Rule 2: the CANDIDATES newest of what matches are ranked by BM25; whatever more there is follows,
-        the newest first. So a word that is everywhere costs no more than a rare one.
-Rule 3: by meaning, the nearest of the newest vectors (vectors.py) are ranked together with what
+Rule 2: what has every word comes first: what holds strings as they were typed (verbatim.py), then
+        the CANDIDATES newest by BM25, then the rest, the newest first. So a word that is
+        everywhere costs no more than a rare one.
+Rule 3: where that is little and `any` allows it, what has some of the words follows (ranked.py).
+Rule 4: by meaning, the nearest of the newest vectors (vectors.py) are ranked together with what
         matches by words.
 """
 
 from __future__ import annotations
 
-from itertools import accumulate
-from math import log
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.core.search.searchable_text import searchable
+from holdfast.core.search.ranking import SHORTEST, per_word, rarity
 from holdfast.core.search.semantic import blended
 from holdfast.core.search.spelling import nearest_words, slips_allowed
-from holdfast.core.search.words import Terms, apart, chunks, looked_for, snippet
-from holdfast.core.secrets import mask
+from holdfast.core.search.terms import beginnings
+from holdfast.core.search.words import (
+    Terms,
+    apart,
+    chunks,
+    is_little,
+    is_question,
+    looked_for,
+    snippet,
+)
 from holdfast.model.log import SessionInfo
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import EVERYTHING, OPEN
 from holdfast.ports import Embedder
-from holdfast.stores.search.indexing import catch_up, marker_text, model_of, read_part, safe, told
+from holdfast.stores.search.indexing import catch_up, model_of, safe, told
 from holdfast.stores.search.pending import Waiting
+from holdfast.stores.search.ranked import (
+    CANDIDATES,
+    COMMON,
+    COUNT,
+    Scope,
+    counted,
+    ranked,
+    totals,
+    weighed_terms,
+)
 from holdfast.stores.search.tags import filters
 from holdfast.stores.search.vectors import NEAREST, learn, nearest, nearness
+from holdfast.stores.search.verbatim import Places, content, holding_first, within_names
 from holdfast.stores.sql.keys import ORDINAL_BITS, entry_of, number_of, ordinal_of, parts_of, seq_of
 from holdfast.stores.sql.lineage import of_session, ranges
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite.store import Sqlite
-
-CANDIDATES = 2_000
-"""So many of what matches are ranked, the newest."""
-
-MOST_WORDS = 64
-"""So many words of a query are weighed where any of them will do, the rarest."""
-
-UNWEIGHED = -1
-"""Instead of how many parts a phrase is in: it is weighed elsewhere."""
-
-COMMON = 20_000
-"""A word in more parts than this counts as one that is in so many."""
-
-K1, B = 1.2, 0.75
-"""BM25's own numbers: how soon repeating a word counts no more, and how much length does."""
 
 _FIND = (
     "SELECT rowid, weighed(search{weights}) FROM search WHERE search MATCH ? "
@@ -82,34 +86,14 @@ class Asked(Struct, frozen=True):
 
     query: Query
     phrases: tuple[str, ...]
-    among: tuple[int, ...]
-    """In how many parts each of the phrases stands."""
-    tags: str
-    """What must be among the tags; empty where there is no filter."""
+    scope: Scope
     terms: Terms
-    enough: int = 0
-    """How many phrases, from the first on, have to be there: any one of these; 0: every one."""
 
     @property
     def expression(self) -> str:
-        """What the index is asked for; it only weighs what it was asked for."""
-        words = " AND ".join(self.phrases)
-        if self.enough:
-            words = (
-                f"({' OR '.join(self.phrases[: self.enough])}) AND ({' OR '.join(self.phrases)})"
-            )
-        return f"words : ({words}) AND {self.tags}" if self.tags else f"words : ({words})"
-
-    @property
-    def weights(self) -> tuple[int, ...]:
-        """For each phrase of the expression what it is weighed by; the first ones come twice."""
-        return (*[UNWEIGHED] * self.enough, *self.among)
-
-    @property
-    def times(self) -> tuple[int, ...]:
-        """From when to when, where that matters."""
-        query = self.query
-        return (query.since, query.until - 1) if query.since > 0 or query.until < OPEN else ()
+        """What the index is asked for."""
+        words = f"words : ({' AND '.join(self.phrases)})"
+        return f"{words} AND {self.scope.tags}" if self.scope.tags else words
 
 
 class FtsSearch:
@@ -118,6 +102,7 @@ class FtsSearch:
     def __init__(self, db: Sqlite, waiting: Waiting) -> None:
         self._db, self._waiting = db, waiting
         db.connection.register_fts5_function("weighed", weighed)
+        db.connection.register_fts5_function("weighed_terms", weighed_terms)
         db.connection.register_fts5_function("counted", counted)
 
     async def catch_up(self, limit: int = 1000, embedder: Embedder | None = None) -> int:
@@ -135,11 +120,12 @@ class FtsSearch:
             pass
         with self._db.reading():
             asked = self._asked(query, wanted)
-            found = self._ranked(asked)
-            if not found and (query.any or embedder):
-                found = self._ranked(_loosened(asked))
+            found = self._exact(asked)
             if embedder:
                 found = self._blended(asked, embedder, found)
+            elif query.any and is_little(len(found), wanted):
+                asked = replace(asked, terms=replace(wanted, beginnings=beginnings(query.words)))
+                found = behind(found, self._some(asked))
             page = found[query.offset : query.offset + query.limit]
             sessions: dict[int, tuple[str, SessionInfo]] = {}
             hits = [self._hit(at, score, asked, sessions) for at, score in page]
@@ -159,59 +145,71 @@ class FtsSearch:
         return ()
 
     def _asked(self, query: Query, wanted: Terms) -> Asked:
-        phrases = _phrases(query.words, wanted)
         latest = self._db.rows("SELECT max(updated) FROM sessions")[0][0] or 0
         tags = " AND ".join(filters(query, latest))
-        return Asked(
-            query, phrases, self._among(phrases), f"about : ({tags})" if tags else "", wanted
+        timed = query.since > 0 or query.until < OPEN
+        scope = Scope(
+            spans=self._spans(query.session),
+            tags=f"about : ({tags})" if tags else "",
+            times_sql=_TIMES if timed else "",
+            times=(query.since, query.until - 1) if timed else (),
         )
+        return Asked(query, _phrases(query.words, wanted), scope, wanted)
 
-    def _among(self, phrases: tuple[str, ...]) -> tuple[int, ...]:
-        """In how many parts each phrase stands; it only matters where there are several."""
+    def _weights(self, phrases: tuple[str, ...]) -> tuple[float, ...]:
+        """What each word of a part takes from its score, and what each phrase counts, which only
+        matters where there are several."""
+        parts, mean = totals(self._db)
         if len(phrases) == 1:
-            return (1,)
-        counting = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
-        return tuple(
-            self._db.rows(counting, (f"words : {phrase}", COMMON))[0][0] for phrase in phrases
-        )
+            return per_word(mean), 1.0
+        counts = [self._db.rows(COUNT, (f"words : {one}", COMMON))[0][0] for one in phrases]
+        return per_word(mean), *(rarity(parts, many) for many in counts)
 
-    def _ranked(self, asked: Asked) -> list[tuple[int, float]]:
-        """The places of the parts that match, the best of the newest first, then the newest."""
-        if not asked.phrases:
-            return []
+    def _exact(self, asked: Asked) -> list[tuple[int, float]]:
+        """The places of the parts that have every word: those that hold what is typed as it is
+        typed, then the best of the newest, then the newest."""
         most = max(CANDIDATES, min(asked.query.offset + asked.query.limit, OPEN))
-        sql = _FIND.format(weights=", ?" * len(asked.weights), times=_TIMES if asked.times else "")
+        weights = self._weights(asked.phrases)
+        sql = _FIND.format(weights=", ?" * len(weights), times=asked.scope.times_sql)
         found: list[tuple[int, float]] = []
-        for span in self._spans(asked.query.session):
-            values = (*asked.weights, asked.expression, *span, *asked.times)
+        for span in asked.scope.spans:
+            values = (*weights, asked.expression, *span, *asked.scope.times)
             found += self._db.rows(sql, (*values, most - len(found)))
             if len(found) >= most:
                 break
         best = sorted(found[:CANDIDATES], key=lambda one: -one[1])
-        return [*best, *found[CANDIDATES:]]
+        ordered = [*best, *found[CANDIDATES:]]
+        strings, held = asked.terms.strings, bool(ordered)
+        if strings:
+            ordered, held = holding_first(self._db, ordered, strings)
+        if (within := asked.terms.within) and not held:
+            session = bool(asked.query.session)
+            return behind(within_names(self._db, within, asked.scope, session=session), ordered)
+        return ordered
+
+    def _some(self, asked: Asked) -> list[tuple[int, float]]:
+        """What has some of the words, and for a question what stands beside it."""
+        also = is_question(asked.terms)
+        return ranked(self._db, asked.query.words, asked.scope, also=also)
 
     def _blended(
         self, asked: Asked, embedder: Embedder, found: list[tuple[int, float]]
     ) -> list[tuple[int, float]]:
-        """What was found by words together with what is near in meaning."""
+        """What has every word, then what has some of them together with what is near in meaning."""
         (vector,) = embedder.embed([asked.query.words])
-        ((parts,),) = self._db.rows("SELECT counted(search) FROM search LIMIT 1") or ((0,),)
-        whole = sum(weight(parts, many) for many in asked.among)
-        by_words = {at: score / whole for at, score in found[:NEAREST]}
         near = nearest(self._db, embedder, vector, self._sources(asked))
-        near |= nearness(self._db, embedder, vector, list(by_words.keys() - near.keys()))
-        return blended(by_words, near)
+        words = dict(behind(found[:NEAREST], self._some(asked)))
+        near |= nearness(self._db, embedder, vector, list(words.keys() - near.keys()))
+        return blended({at for at, _ in found}, words, near)
 
     def _sources(self, asked: Asked) -> list[tuple[str, tuple[Any, ...]]]:
         """Where the vectors are that the filters leave, the newest first."""
         order = " ORDER BY {} DESC LIMIT ?"
-        if not asked.tags:
-            sql = _VECTORS + order.format("place")
-            return [(sql, span) for span in self._spans(asked.query.session)]
-        sql = _FILTERED.format(times=_TIMES if asked.times else "") + order.format("search.rowid")
-        return [
-            (sql, (asked.tags, *span, *asked.times)) for span in self._spans(asked.query.session)
-        ]
+        scope = asked.scope
+        if not scope.tags:
+            return [(_VECTORS + order.format("place"), span) for span in scope.spans]
+        sql = _FILTERED.format(times=scope.times_sql) + order.format("search.rowid")
+        return [(sql, (scope.tags, *span, *scope.times)) for span in scope.spans]
 
     def _spans(self, session: str) -> list[tuple[int, int]]:
         """The ranges of places to look in, the newest first."""
@@ -235,10 +233,10 @@ class FtsSearch:
             return None
         id, kind, role, created, data = found[0]
         home, session = self._session(number_of(entry), sessions)
-        content = self._content(at, entry, kind)
-        if content is None:
+        said = content(self._db, at)
+        if said is None or kind not in ("message", said[0]):
             return None
-        kind, text = content
+        kind, text = said
         shown, marks = snippet(text, asked.terms)
         return Hit(
             session=asked.query.session or home,
@@ -264,51 +262,21 @@ class FtsSearch:
             known[number] = id, told(data)
         return known[number]
 
-    def _content(self, at: int, entry: int, kind: str) -> tuple[str, str] | None:
-        """The kind and the text of what was found; None where a damaged store lacks it."""
-        if kind != "message":
-            marked = self._db.rows("SELECT data FROM markers WHERE place = ?", (entry,))
-            return (kind, mask(marker_text(entry, marked[0][0]))) if marked else None
-        parts = self._db.rows("SELECT kind, data, blob FROM parts WHERE place = ?", (at,))
-        if not parts:
-            return None
-        kind, data, blob = parts[0]
-        part = read_part(self._db, at, data, blob)
-        return kind, mask(searchable(part)) if part else ""
 
-
-def weighed(api: Any, *among: Any) -> float:
-    """BM25 of one part, for words that stand in so many parts; tags weigh nothing."""
-    parts = api.row_count
-    mean = api.column_total_size(0) / max(parts, 1) or 1.0
-    room = K1 * (1 - B + B * api.column_size(0) / mean)
+def weighed(api: Any, word: Any, *weights: Any) -> float:
+    """BM25 of one part, for words that count so much; tags weigh nothing."""
+    room = SHORTEST + word * api.column_size(0)
     score = 0.0
-    for phrase, many in enumerate(among):
-        if many == UNWEIGHED:
-            continue
+    for phrase, weight in enumerate(weights):
         times = len(api.phrase_locations(phrase)[0])
-        score += weight(parts, many) * times * (K1 + 1) / (times + room)
+        score += weight * times / (times + room)  # in place: it is called for each part
     return score
 
 
-def weight(parts: int, many: int) -> float:
-    """What a word counts that stands in so many of all parts."""
-    return log(1 + (max(parts - many, 0) + 0.5) / (many + 0.5))
-
-
-def counted(api: Any, *_: Any) -> int:
-    """How many parts there are in the index."""
-    return api.row_count
-
-
-def _loosened(asked: Asked) -> Asked:
-    """The same for any of its words: the rarest that together stand in no more than are ranked."""
-    known = [pair for pair in zip(asked.among, asked.phrases, strict=True) if pair[0]]
-    rare = sorted(known)[:MOST_WORDS] if len(asked.phrases) > 1 else []
-    sums = accumulate(many for many, _ in rare)
-    enough = max(1, sum(held <= CANDIDATES for held in sums))
-    phrases = tuple(phrase for _, phrase in rare)
-    return replace(asked, phrases=phrases, among=tuple(many for many, _ in rare), enough=enough)
+def behind(first: Places, others: Places) -> Places:
+    """The one list behind the other, each place once."""
+    seen = {at for at, _ in first}
+    return [*first, *(one for one in others if one[0] not in seen)]
 
 
 def _phrases(typed: str, wanted: Terms) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from holdfast.core.search.facets import LOOK_BACK, Calls, Facets
 from holdfast.core.search.searchable_text import searchable, searchable_body
+from holdfast.core.search.terms import hidden
 from holdfast.core.search.words import apart
 from holdfast.core.secrets import mask
 from holdfast.errors import Corrupt
@@ -23,12 +24,13 @@ from holdfast.stores.sql.keys import MOST_ENTRIES, entry_of, part_place, parts_o
 from holdfast.stores.sql.lineage import lineage, ranges
 
 SCHEMA = (
-    "CREATE VIRTUAL TABLE search USING fts5 (words, about, content='', contentless_delete=1, "
+    "CREATE VIRTUAL TABLE search USING fts5 (words, about, stems, content='', "
+    "contentless_delete=1, "
     "tokenize=\"unicode61 remove_diacritics 2 tokenchars '_'\");"
     "INSERT INTO search (search, rank) VALUES ('secure-delete', 1);"
     f"INSERT INTO search (search, rank) VALUES ('hashsize', {32 << 20})"
 )
-"""Words only, and tags to filter by; the text stays in the log.
+"""Words, tags to filter by, and what ranked retrieval adds to the words; the text stays in the log.
 
 What one transaction brings is sorted in memory, up to so many bytes, and written once.
 """
@@ -41,6 +43,10 @@ _SAID = " AND kind <> 'record'"
 """What of the parts may have words: what was only kept has none."""
 
 _WHOSE = "SELECT parent, fork, indexed, head, data FROM sessions WHERE n = ?"
+
+
+Row = tuple[int, str, str, str]
+"""The place of a part, its words, its tags, and the stems and pieces hidden in its words."""
 
 
 class Whose(Struct, frozen=True):
@@ -69,7 +75,7 @@ class Step(Struct):
     """About how many bytes are read for it."""
     many: int
     """As how many parts it counts."""
-    found: list[tuple[int, str, str]]
+    found: list[Row]
 
 
 def catch_up(db: Database, limit: int) -> int:
@@ -122,7 +128,7 @@ def write(db: Database, step: Step) -> int:
         return 0
     db.forget(*step.parts)
     failpoint("search.before_insert")
-    db.run_many("INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)", step.found)
+    db.run_many("INSERT INTO search (rowid, words, about, stems) VALUES (?, ?, ?, ?)", step.found)
     failpoint("search.before_mark")
     db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (step.upto, whose.number))
     return step.many
@@ -169,7 +175,7 @@ def _batch_end(db: Database, first: int, last: int, most: int) -> tuple[int, int
     return last, held
 
 
-def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[tuple[int, str, str]]:
+def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[Row]:
     """The place, the words and the tags of whatever has words in a range of entries."""
     heads = {at: columns for at, *columns in db.rows(
         "SELECT place, role, created, data FROM entries WHERE place BETWEEN ? AND ?", (first, last)
@@ -188,11 +194,11 @@ def _indexed(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
                 role=role or "", project=whose.project, agent=whose.agent, model=model_of(data),
                 used=used, created=created,
             )  # fmt: skip
-            yield at, written(text), tags(facets)
+            yield row(at, text, facets)
     yield from _markers(db, whose, first, last)
 
 
-def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[tuple[int, str, str]]:
+def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[Row]:
     for at, data, created, extra in db.rows(
         "SELECT m.place, m.data, e.created, e.data FROM markers m JOIN entries e "
         "ON e.place = m.place WHERE m.place BETWEEN ? AND ?",
@@ -202,7 +208,7 @@ def _markers(db: Database, whose: Whose, first: int, last: int) -> Iterator[tupl
             facets = Facets(
                 project=whose.project, agent=whose.agent, model=model_of(extra), created=created
             )
-            yield part_place(at, 0), written(text), tags(facets)
+            yield row(part_place(at, 0), text, facets)
 
 
 def _parts(db: Database, first: int, last: int, only: str = _SAID) -> Iterator[tuple[int, Part]]:
@@ -252,9 +258,10 @@ def model_of(data: bytes | None) -> str:
         return ""
 
 
-def written(text: str) -> str:
+def row(at: int, text: str, facets: Facets) -> Row:
     """What the index is given of a text."""
-    return apart(safe(mask(text)))
+    said = safe(mask(text))
+    return at, apart(said), tags(facets), hidden(said)
 
 
 def safe(text: str) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from holdfast.errors import HoldfastError
-from holdfast.stores.search.indexing import Step, whose_is, write
+from holdfast.stores.search.indexing import Row, Step, whose_is, write
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sql.keys import part_place, parts_of, place
 from holdfast.stores.sql.prebuilt import Laid
@@ -29,19 +29,19 @@ class Words(Struct, frozen=True):
     """The seq of the first entry, and how many there are."""
     project: str
     agent: str
-    found: list[tuple[int, str, str]]
+    found: list[Row]
 
     @classmethod
     def of(cls, number: int, laid: Laid) -> Words:
         """The words of entries that are in the session of this number now."""
         start = part_place(place(number, 0), 0)
-        found = [(at + start, text, about) for at, text, about in laid.words]
+        found = [(at + start, words, about, stems) for at, words, about, stems in laid.words]
         return cls(number, laid.first, len(laid.rows.entries), laid.project, laid.agent, found)
 
     @property
     def size(self) -> int:
         """How many characters they are."""
-        return sum([len(text) for _, text, _ in self.found])
+        return sum([len(text) for _, text, _, _ in self.found])
 
 
 class Waiting:

@@ -14,8 +14,7 @@ from holdfast.core.search.facets import Calls, Facets
 from holdfast.core.search.searchable_text import searchable, searchable_body
 from holdfast.model.log import Draft, SessionInfo
 from holdfast.model.message import Message, Record
-from holdfast.stores.search.indexing import written
-from holdfast.stores.search.tags import tags
+from holdfast.stores.search.indexing import Row, row
 from holdfast.stores.sql.keys import part_place
 from holdfast.stores.sql.prebuilt import Laid, moves
 from holdfast.stores.sql.rows import lay_out
@@ -44,14 +43,14 @@ class Laying:
 
 def _words(
     session: SessionInfo, drafts: Sequence[Draft], first: int, calls: Calls
-) -> Iterator[tuple[int, str, str]]:
+) -> Iterator[Row]:
     """The place, the words and the tags of whatever has words, as catching up would have them."""
     whose = {"project": session.project, "agent": session.agent}
     for seq, draft in enumerate(drafts, first):
         body, label = draft.body, {"model": draft.model, "created": draft.created, **whose}
         if not isinstance(body, Message):
             if text := "\n".join(searchable_body(body)):
-                yield part_place(seq, 0), written(text), tags(Facets(**label))
+                yield row(part_place(seq, 0), text, Facets(**label))
             continue
         for ordinal, part in enumerate(body.parts):
             if isinstance(part, Record):
@@ -59,4 +58,4 @@ def _words(
             used = calls.used(seq, part)
             if text := searchable(part):
                 facets = Facets(role=body.role, used=used, **label)
-                yield part_place(seq, ordinal), written(text), tags(facets)
+                yield row(part_place(seq, ordinal), text, facets)

@@ -24,7 +24,7 @@ class Laid(Struct, array_like=True):
     project: str
     agent: str
     """What the words are tagged with, besides what the entries themselves say."""
-    words: list[tuple[int, str, str]]
+    words: list[tuple[int, str, str, str]]
 
 
 def moves(drafts: Sequence[Draft]) -> Moves:

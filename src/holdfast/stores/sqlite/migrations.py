@@ -108,6 +108,11 @@ def m0015_notes(db: Database, words: dict[str, str]) -> None:
         db.run(statement.format_map(words))
 
 
+def m0016_search_by_stems(db: Database, words: dict[str, str]) -> None:
+    """The index anew, with the stems of words and the pieces of compound names."""
+    m0006_search_with_filters(db, words)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -124,6 +129,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0013_erasures,
     m0014_calls_in_order,
     m0015_notes,
+    m0016_search_by_stems,
 )
 
 

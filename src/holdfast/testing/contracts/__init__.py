@@ -21,6 +21,7 @@ from .jobs import JobsContract
 from .log import AppendContract, KeyContract, ReadContract
 from .meaning import MeaningContract
 from .notes import NotesContract
+from .questions import QuestionsContract
 from .search import SearchContract
 from .sessions import ListContract, SessionContract
 from .snapshots import SnapshotsContract
@@ -47,6 +48,7 @@ class StoreContract(
     SnapshotsContract,
     NotesContract,
     SearchContract,
+    QuestionsContract,
     MeaningContract,
     JobsContract,
     ImportsContract,
@@ -65,6 +67,7 @@ __all__ = [
     "LogContract",
     "MeaningContract",
     "NotesContract",
+    "QuestionsContract",
     "SearchContract",
     "SessionsContract",
     "SnapshotsContract",
