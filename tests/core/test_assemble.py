@@ -68,7 +68,9 @@ def test_aiders_chunks_stand_in_aiders_order() -> None:
         "examples:user",
         "examples:assistant",
         "read_only_files:user",
+        "read_only_files:assistant",
         "repo_map:user",
+        "repo_map:assistant",
         "memory:user",
         "instructions:user",
         "context:user",
@@ -77,6 +79,7 @@ def test_aiders_chunks_stand_in_aiders_order() -> None:
         "history:assistant",
         "history:tool",
         "chat_files:user",
+        "chat_files:assistant",
         "current:user",
         "reminder:system",
     ]
@@ -107,8 +110,9 @@ def test_claude_code_says_its_reminders_as_the_user() -> None:
     made = window("claude-code")
     assert order(made)[:3] == ["system:system", "context:system", "instructions:user"]
     (instructions,) = made.section("instructions")
-    assert instructions.parts[0].text.startswith("<system-reminder>\nAs you answer")  # type: ignore[union-attr]
-    assert "\nUse tabs.\n" in instructions.parts[0].text  # type: ignore[union-attr]
+    text = instructions.parts[0].text  # type: ignore[union-attr]
+    assert text.startswith("<system-reminder>\n")
+    assert "\n# claudeMd\nUse tabs.\n" in text
 
 
 def test_every_policy_shows_everything_it_is_given() -> None:
@@ -146,11 +150,18 @@ def test_a_pinned_entry_that_is_shown_anyway_is_not_shown_twice() -> None:
 
 
 def test_what_changes_from_call_to_call_is_behind_the_last_breakpoint() -> None:
-    for name in ("holdfast", "aider", "codex", "claude-code"):
+    for name in ("holdfast", "codex", "claude-code", "opencode"):
         made = window(name)
         last = made.breakpoints[-1]
         assert all(b.section not in ("chat_files", "reminder") for b in made.blocks[: last + 1])
         assert 1 <= len(made.breakpoints) <= 4
+
+
+def test_aider_marks_the_cache_behind_its_examples_map_and_chat_files() -> None:
+    made = window("aider")
+    marked = [made.blocks[index].section for index in made.breakpoints if index >= 0]
+    assert marked == ["examples", "repo_map", "chat_files"]
+    assert made.breakpoints[-1] < len(made.blocks) - 2  # behind it stand the question and reminder
 
 
 def test_a_reminder_that_does_not_fit_is_left_out_where_the_policy_says_so() -> None:

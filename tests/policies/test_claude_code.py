@@ -188,7 +188,7 @@ def test_it_asks_for_nine_sections_behind_an_analysis_that_is_thrown_away() -> N
     (summary,) = made.window.section("summary")
     assert isinstance(summary.parts[0], Text)
     text = summary.parts[0].text
-    assert text.startswith("This conversation is carried on from an earlier one")
+    assert text.startswith("This session is carried on from an earlier conversation")
     assert prose(text).endswith("The parser is done and its test waits.")
     assert "first this" not in json.dumps(made.request("anthropic"))
 

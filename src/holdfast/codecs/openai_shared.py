@@ -165,6 +165,20 @@ def prompt(blocks: tuple[Block, ...]) -> int:
     return len(blocks)
 
 
+def together(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks, with those of one bundle that follow one another as the parts of one message."""
+    if not any(block.bundle for block in blocks):
+        return blocks
+    made: list[Block] = []
+    for block in blocks:
+        last = made[-1] if made and block.bundle else None
+        if last and (last.bundle, last.role) == (block.bundle, block.role):
+            made[-1] = replace(last, parts=(*last.parts, *block.parts))
+        else:
+            made.append(block)
+    return tuple(made)
+
+
 def spoken(block: Block) -> str:
     """A block in words alone."""
     said = [note(part) if isinstance(part, Media) else words(part) for part in block.parts]

@@ -33,7 +33,7 @@ from holdfast.engine.window import sections, tool_deferral
 from holdfast.engine.window.over_budget import floor_error, reply_fits
 from holdfast.engine.window.preparation import Preparation, Prepared
 from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.engine.window.sections import Given
+from holdfast.engine.window.sections import Given, named, read_tools, written
 from holdfast.engine.window.turn_state import reserving, standing_repairs
 from holdfast.errors import AssumedModel, InvalidRequest
 from holdfast.files import config_home
@@ -67,6 +67,9 @@ class Asking(TypedDict, total=False):
     """Volatile facts such as cwd and date; what changes is told at the tail."""
     instructions: str
     memory: str
+    sections: Mapping[str, str]
+    """Any other section by its name: permissions, developer, git_status …; a policy that has no
+    place for one leaves it out."""
     examples: Sequence[Message]
     chat_files: str
     reminder: str
@@ -352,6 +355,7 @@ def _asked(
     context: Mapping[str, str] | None = None,
     instructions: str = "",
     memory: str = "",
+    sections: Mapping[str, str] | None = None,
     examples: Sequence[Message] = (),
     chat_files: str = "",
     reminder: str = "",
@@ -362,7 +366,7 @@ def _asked(
     """What was given for a window: for itself, by section, whom to ask, which tools may wait."""
     given = Given(
         system=system,
-        tools=sections.read_tools(tools),
+        tools=read_tools(tools),
         examples=tuple(typed(one, Message) for one in examples),
         chat_files=chat_files,
         reminder=reminder,
@@ -370,10 +374,12 @@ def _asked(
         policy=str(policy) or session.info.policy,
         max_tokens=_reply_of(max_tokens),
     )
-    texts = {"instructions": instructions, "memory": memory}
+    texts = named(sections or {})
+    texts |= {"instructions": instructions} if instructions else {}
+    texts |= {"memory": memory} if memory else {}
     if context:
-        texts["context"] = sections.written(context)
-    return given, texts, sources, sections.read_tools(deferrable_tools)
+        texts["context"] = written(context)
+    return given, texts, sources, read_tools(deferrable_tools)
 
 
 def _reply_of(max_tokens: object) -> int:

@@ -25,18 +25,21 @@ class Place(Struct, frozen=True, array_like=True):
     role: Role = "user"
     tag: str = ""
     """The scaffold tag around it; empty for none."""
+    form: str = ""
+    """What is said around that: `{text}` is the text in its tag, `{cwd}` a value of the context."""
+    bundle: str = ""
+    """Sections of one bundle that follow one another are parts of one message."""
+    answer: str = ""
+    """What the model is taken to have answered to it; empty for nothing."""
 
 
-class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
-    """What stands around the text of a section. `{cwd}` and `{date}` are what the context says; a
-    paragraph that names what it does not say is left out."""
+class Bundle(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """Sections that are one text together, in one tag."""
 
-    heading: str = ""
-    """Before the tag of the section."""
+    name: str
+    tag: str = ""
     before: str = ""
-    """Inside the tag, before the text"""
     after: str = ""
-    """and behind it."""
 
 
 class Truncate(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -231,16 +234,33 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     layout: tuple[Place, ...]
     layout_compacted: tuple[Place, ...] = ()
     """The order once a summary stands; empty: the same."""
+    bundles: tuple[Bundle, ...] = ()
+    """The bundles that are one text; any other is a message of several parts."""
+    environment: tuple[str, ...] = ()
+    """The values of the context that are shown, in this order, each with those under it
+    (`network` brings `network.allowed`); empty for all."""
+    image_tags: bool = False
+    """Whether the pictures of a message stand in `<image>`, those from this machine by number."""
     budget: BudgetConfig = BudgetConfig()
     counts_with: Literal["exact", "bytes/4", "chars/4", "estimate", "provider"] = "estimate"
     summary_preamble: str = ""
     """What is said before a summary, so that nobody takes it for a request."""
     recalls: bool = True
     """Whether a summary without a ledger says in one line how to bring back what it covers."""
+    summary_preserved: str = ""
+    """What is said behind a summary when messages from before it stay word for word."""
+    summary_closing: str = ""
+    """What is said last behind a summary: how to go on from it."""
     compact_instructions: str = ""
     """What every summary is to dwell on, besides what its prompt asks for."""
     reminder_if_it_fits: bool = False
     """The reminder is left out where it would not fit, rather than counted in."""
+    reminder_by_model: bool = False
+    """Who says the reminder is the model's matter: the system, or the user in the last message."""
+    cache_marks: tuple[SectionName, ...] = ()
+    """The sections that a cache may end behind; none: behind all that stays as it is."""
+    acknowledge: str = ""
+    """What the model is taken to answer when a file comes into the chat; empty: it is not said."""
     asks_before_overlong: bool = False
     """The user is asked before more is sent than fits, rather than anything being cut."""
     keeps_unread: bool = True
@@ -264,8 +284,6 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     """The share of a session's cost that maintenance may take, above a small free amount."""
     turns_left: int = 20
     """How many more calls are counted on at most when it is weighed whether a compaction pays."""
-    frames: dict[SectionName, Frame] = {}
-    """What stands around the texts of sections, by the name of the section."""
     warns: bool = False
     """Whether the model is warned before results are cleared, so that it can save what it needs."""
     awareness: Awareness | None = None

@@ -72,6 +72,8 @@ class Profile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ratio: float = 1.0
     """How many tokens it makes where o200k_base makes one, as far as is known beforehand."""
     pictures: Pictures = Pictures()
+    reminder: Literal["system", "user"] = "system"
+    """Who says a reminder to it, where a policy leaves that to the model."""
     page_tokens: int = 3_000
     """What a page of a document takes at most, as a rule."""
     prices: tuple[Price, ...] = ()

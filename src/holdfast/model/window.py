@@ -21,8 +21,27 @@ SectionName = Literal[
     "system",
     "tools",
     "examples",
+    "permissions",
+    "developer",
     "instructions",
     "memory",
+    "memory_guidance",
+    "collaboration_mode",
+    "realtime",
+    "personality",
+    "apps",
+    "skills",
+    "plugins",
+    "commit_attribution",
+    "session_guidance",
+    "language",
+    "output_style",
+    "mcp",
+    "scratchpad",
+    "token_budget",
+    "git_status",
+    "cache_breaker",
+    "date",
     "repo_map",
     "read_only_files",
     "context",
@@ -83,6 +102,9 @@ class Block(Struct, frozen=True, omit_defaults=True, kw_only=True):
     provider: str = ""
     model: str = ""
     """Who said it, where a model did; its seals are echoed to no other."""
+    bundle: str = ""
+    """Blocks of one bundle that follow one another are one message where the format has several
+    parts in one."""
 
 
 class Shortage(Struct, frozen=True, kw_only=True):

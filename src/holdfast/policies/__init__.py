@@ -116,6 +116,12 @@ def _check_layout(made: Policy) -> None:
             raise InvalidRequest(
                 f"the policy {made.name}: its layout has no place for {told}; add it"
             )
+        for place in layout:
+            if place.form and "{text}" not in place.form:
+                raise InvalidRequest(
+                    f"the policy {made.name}: the form of {place.section} leaves out its text; "
+                    "write {text} where it stands"
+                )
 
 
 def _check_numbers(name: str, table: dict[str, Any], where: str = "") -> None:

@@ -28,6 +28,7 @@ from holdfast.codecs.openai_shared import (
     prompt,
     spoken,
     takes_pictures,
+    together,
     without,
     words,
 )
@@ -42,7 +43,7 @@ class Writer:
     """Writes the messages of one request."""
 
     def __init__(self, window: Window, profile: Profile, provider: str) -> None:
-        self._window = window
+        self._blocks = together(window.blocks)
         self._model, self._provider = window.model, provider
         self._openai = provider == "openai"
         self._pictures = takes_pictures(profile)
@@ -50,9 +51,9 @@ class Writer:
 
     def messages(self) -> list[Fields]:
         """Every message, the system prompt first."""
-        ahead = prompt(self._window.blocks)
-        found = list(self._prompt(self._window.blocks[:ahead]))
-        for role, stretch in groupby(self._window.blocks[ahead:], lambda block: block.role):
+        ahead = prompt(self._blocks)
+        found = list(self._prompt(self._blocks[:ahead]))
+        for role, stretch in groupby(self._blocks[ahead:], lambda block: block.role):
             blocks = list(stretch)
             if role == "assistant":
                 found += [message for block in blocks for message in self._own(block)]

@@ -34,6 +34,7 @@ from holdfast.codecs.openai_shared import (
     prompt,
     string,
     takes_pictures,
+    together,
     without,
     words,
 )
@@ -83,7 +84,7 @@ class Writer:
     def __init__(
         self, window: Window, profile: Profile, provider: str, *, ids: bool, stored: bool
     ) -> None:
-        self._window = window
+        self._blocks = together(window.blocks)
         self._model, self._provider = window.model, provider
         self._ids, self._stored = ids, stored
         self._thinks = profile.can("thinking")
@@ -98,10 +99,10 @@ class Writer:
 
     def items(self) -> list[Fields]:
         """Every item, in order; leading system blocks are the instructions, not items."""
-        ahead = prompt(self._window.blocks)
+        ahead = prompt(self._blocks)
         said = [
             block
-            for place, block in enumerate(self._window.blocks)
+            for place, block in enumerate(self._blocks)
             if place >= ahead or block.role != "system"
         ]
         found: list[Fields] = []

@@ -205,8 +205,10 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def frame(self) -> int:
-        """What stands around a summary: the words before it, and its tags."""
-        said = tagged(self.policy, "summary", self.policy.summary_preamble)
+        """What stands around a summary: the words before and behind it, and its tags."""
+        own = self.policy
+        words = (own.summary_preamble, own.summary_preserved, own.summary_closing)
+        said = tagged(own, "summary", "\n\n".join(filter(None, words)))
         return estimate(said) + MESSAGE
 
     def beside(self, entry: Entry, most: int = 0) -> int:

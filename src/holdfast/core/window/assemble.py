@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,32 +22,26 @@ from holdfast.core.log.transcript_text import told
 from holdfast.core.tokens.calibrate import SLACK, excess
 from holdfast.core.tokens.count import MESSAGE, WEIGHED, media_of, weigh
 from holdfast.core.tokens.estimate import recurring
+from holdfast.core.window.layout import breakpoints, bundled, framed_pictures, shape
 from holdfast.core.window.recall import note
 from holdfast.core.window.repair import is_picture
-from holdfast.core.window.scaffold import (
-    ENVIRONMENT,
-    around,
-    elements,
-    environment,
-    escape,
-    filled,
-    wrap,
-)
+from holdfast.core.window.scaffold import elements, escape, wrap
 from holdfast.core.window.truncate import shorten
 from holdfast.model.log import Entry, Folded, Handle, Pinned, Summary
-from holdfast.model.message import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from holdfast.model.policy import Frame, Place, Policy
+from holdfast.model.message import (
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.model.policy import Place, Policy
 from holdfast.model.span import OPEN
 from holdfast.model.view import place_of
 from holdfast.model.window import Block, Budget, Count, SectionName, Shortage, Tool, Window
-
-VOLATILE: frozenset[SectionName] = frozenset({"chat_files", "reminder"})
-"""Sections that may differ from call to call without a marker."""
-
-CONVERSATION: frozenset[SectionName] = frozenset({"history", "current"})
-
-
-NOTHING: Mapping[str, str] = {}
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
@@ -63,6 +58,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """The names of tools that wait to be found."""
     tools: tuple[Tool, ...] = ()
     tools_tokens: int = 0
+    reminder_role: Role | None = None
+    """Who says the reminder, where that depends on the model; None: as the policy says."""
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -81,9 +78,7 @@ def assemble(
     """The window of what is visible, under a policy."""
     places = policy.order(bool(seen.summaries))
     made = _Sections(seen, around, policy, budget.pins)
-    blocks: list[Block] = []
-    for place in places:
-        blocks += made.blocks(place)
+    blocks = bundled([block for place in places for block in made.blocks(place)], policy)
     blocks = _with_reminder(blocks, policy, budget, around.tools_tokens)
     tokens = around.tools_tokens + sum(block.tokens for block in blocks)
     over = max(0, tokens - budget.room)
@@ -93,7 +88,7 @@ def assemble(
         budget=budget,
         tools=around.tools,
         tokens=Count(tokens=tokens),
-        breakpoints=breakpoints(blocks, bool(around.tools)),
+        breakpoints=breakpoints(blocks, bool(around.tools), policy),
         over=over,
         asks=_asks(policy, tokens, over, budget),
     )
@@ -127,23 +122,20 @@ class _Sections:
 
     def blocks(self, place: Place) -> list[Block]:
         make = _MAKERS.get(place.section)
-        return make(self, place) if make else self._text(place)
+        made = make(self, place) if make else self._text(place)
+        return [*made, _answer(place)] if made and place.answer else made
 
     def _text(self, place: Place) -> list[Block]:
         content = self._around.sections.get(place.section, "")
-        if not content:
-            return []
-        frame = self._policy.frames.get(place.section)
-        values = elements(self._around.sections.get("context", "")) if frame else {}
-        block = _said(
-            place, content, f"source {place.section}", "stable section", frame=frame, values=values
-        )
-        told = elements(content) if place.tag == ENVIRONMENT else {}
-        if not told:
-            return [block]
-        text = environment(told)
-        parts = (Text(text, scaffold=ENVIRONMENT),)
-        return [replace(block, parts=parts, tokens=recurring(text) + MESSAGE)]
+        return [self._said(place, content, f"source {place.section}")] if content else []
+
+    def _said(self, place: Place, content: str, source: str) -> Block:
+        return _said(place, content, source, "stable section", values=self._values)
+
+    @cached_property
+    def _values(self) -> dict[str, str]:
+        """The values of the context, for forms that name them."""
+        return elements(self._around.sections.get("context", ""))
 
     def system(self, place: Place) -> list[Block]:
         content = self._around.system
@@ -203,7 +195,9 @@ class _Sections:
 
     def _summary(self, place: Place, entry: Entry) -> Block:
         assert isinstance(entry.body, Summary)
-        content, sealed = _summary(entry.body, self._policy), entry.body.sealed
+        preserved = any(one.seq < entry.seq for one in (*self._history, *self._current))
+        content = _summary(entry.body, self._policy, preserved=preserved)
+        sealed = entry.body.sealed
         rule = "stands for what it covers"
         block = _said(place, content, f"summary {entry.id}", rule, sealed=True)
         if sealed and entry in self._early:  # elsewhere it would hide what stands before it
@@ -276,7 +270,8 @@ class _Sections:
         return [_said(place, content, "chat files", "in the chat")] if content else []
 
     def reminder(self, place: Place) -> list[Block]:
-        content = self._around.reminder
+        content, role = self._around.reminder, self._around.reminder_role
+        place = replace(place, role=role) if role else place
         return [_said(place, content, "reminder", "said last")] if content else []
 
     def _entry(self, entry: Entry, section: SectionName, rule: str) -> Block:
@@ -286,6 +281,9 @@ class _Sections:
             parts, tokens = self._without_cleared(entry, parts, tokens)
         if (said := without_compactions(parts)) is not parts:
             parts, tokens = said, _tokens(said)
+        if self._policy.image_tags and entry.body.role == "user":
+            framed = framed_pictures(parts)
+            parts, tokens = framed, tokens if framed == parts else _tokens(framed)
         return Block(
             section=section,
             role=entry.body.role,
@@ -371,15 +369,6 @@ def _marked(part: Part, tag: str) -> Part:
     return Text(wrap(tag, part.text), scaffold=tag)
 
 
-def breakpoints(blocks: Sequence[Block], tools: bool) -> tuple[int, ...]:
-    """Where a cache may end: tools, the stable sections, the history, the newest stable block."""
-    changing = next((i for i, b in enumerate(blocks) if b.section in VOLATILE), len(blocks))
-    talk = next((i for i, b in enumerate(blocks) if b.section in CONVERSATION), changing)
-    turn = next((i for i, b in enumerate(blocks) if b.section == "current"), changing)
-    marks = {min(talk, changing) - 1, min(turn, changing) - 1, changing - 1}
-    return tuple(sorted({index for index in marks if index >= 0} | ({-1} if tools else set())))
-
-
 def shortages(window: Window) -> tuple[Shortage, ...]:
     """What besides tokens there is too much of."""
     found: list[Shortage] = []
@@ -400,32 +389,48 @@ def _images(parts: Sequence[Part]) -> int:
 
 
 def _said(
-    place: Place, content: str, source: str, rule: str, *,
-    sealed: bool = False, frame: Frame | None = None, values: Mapping[str, str] = NOTHING,
-) -> Block:  # fmt: skip
+    place: Place,
+    content: str,
+    source: str,
+    rule: str,
+    *,
+    sealed: bool = False,
+    values: Mapping[str, str] = MappingProxyType({}),
+) -> Block:
     """A block of a section; `sealed` content is escaped already, tags of our own in it aside."""
-    if frame:
-        lines = (filled(frame.before, values), content, filled(frame.after, values))
-        content = "\n".join(filter(None, lines))
-    tagged = around if sealed else wrap
-    text = tagged(place.tag, content) if place.tag else content
-    if frame and (heading := escape(filled(frame.heading, values))):
-        text = f"{heading}\n\n{text}"
-    scaffold = place.tag or place.section
+    text = shape(place, content, values, sealed=sealed)
     return Block(
         section=place.section,
         role=place.role,
-        parts=(Text(text, scaffold=scaffold),),
+        parts=(Text(text, scaffold=place.tag or place.section),),
         tokens=recurring(text) + MESSAGE,
         source=source,
         rule=rule,
+        bundle=place.bundle,
     )
 
 
-def _summary(body: Summary, policy: Policy) -> str:
+def _answer(place: Place) -> Block:
+    """What the model is taken to have answered to a section, so that the roles take turns."""
+    parts = (Text(place.answer, scaffold=place.section),)
+    return Block(
+        section=place.section,
+        role="assistant",
+        parts=parts,
+        tokens=_tokens(parts),
+        source=f"answer to {place.section}",
+        rule="part of the layout",
+    )
+
+
+def _summary(body: Summary, policy: Policy, *, preserved: bool) -> str:
     """What stands for a stretch, whoever wrote it: nothing in it can pass for scaffolding."""
     facts = wrap("ledger", body.ledger) if body.ledger else ""
-    pieces = (policy.summary_preamble, escape(body.text), facts, escape(body.expand))
+    beside = policy.summary_preserved if preserved else ""
+    pieces = (
+        policy.summary_preamble, escape(body.text), facts, escape(body.expand), beside,
+        policy.summary_closing,
+    )  # fmt: skip
     return "\n\n".join(piece for piece in pieces if piece)
 
 
@@ -459,13 +464,23 @@ def _counted(entry: Entry, ordinal: int) -> int:
 def _with_reminder(
     blocks: list[Block], policy: Policy, budget: Budget, tools_tokens: int
 ) -> list[Block]:
-    """A reminder that may be left out is, where it would not fit."""
+    """A reminder that may be left out is, where it would not fit; one that the user says belongs
+    to the message of theirs that it stands behind."""
+    if policy.reminder_by_model:
+        blocks = _with_the_last(blocks)
     if not policy.reminder_if_it_fits:
         return blocks
     rest = [block for block in blocks if block.section != "reminder"]
     taken = tools_tokens + sum(block.tokens for block in rest)
     last = sum(block.tokens for block in blocks if block.section == "reminder")
     return blocks if taken + last <= budget.room else rest
+
+
+def _with_the_last(blocks: list[Block]) -> list[Block]:
+    """The blocks, with a reminder of the user's as a part of the message before it."""
+    if len(blocks) < 2 or blocks[-1].section != "reminder" or blocks[-2].role != blocks[-1].role:
+        return blocks
+    return [*blocks[:-2], *(replace(block, bundle="reminder") for block in blocks[-2:])]
 
 
 def weighed(window: Window, count: Count, policy: Policy) -> Window:

@@ -14,7 +14,7 @@ from typing import Final
 from holdfast.core.window.scaffold import wrap
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text
-from holdfast.model.policy import Awareness
+from holdfast.model.policy import Awareness, Policy
 from holdfast.model.profile import Profile
 
 TAG: Final = "token_budget"
@@ -23,6 +23,13 @@ SPARE: Final = 256
 """Where less is left, nothing is added."""
 
 _USED: Final = re.compile(r">\n([\d,]+) of ")
+
+
+def opening(policy: Policy, profile: Profile) -> str:
+    """What a model is told of its budget at the start; empty where nothing is to be said."""
+    if policy.awareness is None or profile.can("budget_awareness"):
+        return ""
+    return f"{profile.window:,} tokens"
 
 
 def telling(

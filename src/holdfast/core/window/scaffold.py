@@ -8,7 +8,6 @@ Rule 2: content inside a tag never contains an opening or closing mark of any ta
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -142,15 +141,22 @@ def elements(text: str) -> dict[str, str]:
 
 
 def environment(values: dict[str, str]) -> str:
-    """The environment as Codex writes it: one element a value, in the order given."""
-    lines = "\n".join(f"  <{key}>{escape(value)}</{key}>" for key, value in values.items())
-    return f"<environment_context>\n{lines}\n</environment_context>"
+    """The environment as Codex writes it: one element a value, in the order given.
+
+    `network.allowed` stands inside `network`, and `network.enabled` is an attribute of it."""
+    lines: list[str] = []
+    for key in dict.fromkeys(name.partition(".")[0] for name in values):
+        own = values.get(key, "")
+        inner = {n.partition(".")[2]: v for n, v in values.items() if n.startswith(f"{key}.")}
+        lines += _element(key, own, inner)
+    return "\n".join(("<environment_context>", *lines, "</environment_context>"))
 
 
-_PLACE = re.compile(r"\{([a-z]+)\}")
-
-
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """A text with values for what it names in braces; a paragraph that lacks one is left out."""
-    said = [part for part in text.split("\n\n") if set(_PLACE.findall(part)) <= values.keys()]
-    return _PLACE.sub(lambda found: values[found[1]], "\n\n".join(said))
+def _element(key: str, own: str, inner: dict[str, str]) -> list[str]:
+    """One value, or one with others inside."""
+    enabled = f' enabled="{_quoted(inner["enabled"])}"' if "enabled" in inner else ""
+    below = [f"    <{k}>{escape(v)}</{k}>" for k, v in inner.items() if k != "enabled"]
+    if not below:
+        return [f"  <{key}{enabled}>{escape(own)}</{key}>"]
+    own_line = [f"    {escape(own)}"] if own else []
+    return [f"  <{key}{enabled}>", *own_line, *below, f"  </{key}>"]

@@ -23,7 +23,7 @@ from holdfast.core.log.transcript_text import chunks, earlier, told
 from holdfast.core.tokens.count import MESSAGE, tool_text
 from holdfast.core.tokens.count import texts as texts_of
 from holdfast.core.tokens.estimate import BOUND, estimate
-from holdfast.core.window.assemble import VOLATILE
+from holdfast.core.window.layout import VOLATILE
 from holdfast.core.window.scaffold import wrap
 from holdfast.core.window.truncate import Cap, shorten, shown
 from holdfast.engine import loading

@@ -23,7 +23,7 @@ from holdfast.core.tokens.count import weigh_tools
 from holdfast.core.tokens.estimate import estimate, recurring
 from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.budget import budget as allot
-from holdfast.core.window.scaffold import environment, wrap
+from holdfast.core.window.scaffold import ENVIRONMENT, environment, wrap
 from holdfast.errors import InvalidRequest
 from holdfast.model.log import Body, Context, Entry, Folded, Switch
 from holdfast.model.message import Message, Text
@@ -40,8 +40,31 @@ SNAPSHOT: tuple[SectionName, ...] = (
     "repo_map",
     "read_only_files",
     "context",
+    "permissions",
+    "developer",
+    "memory_guidance",
+    "collaboration_mode",
+    "realtime",
+    "personality",
+    "apps",
+    "skills",
+    "plugins",
+    "commit_attribution",
+    "session_guidance",
+    "language",
+    "output_style",
+    "mcp",
+    "scratchpad",
+    "token_budget",
+    "git_status",
+    "cache_breaker",
+    "date",
 )
 """The sections that a snapshot holds."""
+
+AT_ONCE: frozenset[str] = frozenset({"cache_breaker"})
+"""Sections that stand in their place at once when they change: that is what they are for. The
+snapshot that says so is the marker that law 8 asks for."""
 
 SOURCED: tuple[SectionName, ...] = (*SNAPSHOT, "chat_files", "reminder")
 """The sections that sources may fill."""
@@ -98,6 +121,16 @@ def _tool(told: dict[str, Any]) -> Tool:
         schema=schema or {"type": "object", "properties": {}},
         kind="custom" if told.get("type") == "custom" and schema is None else "function",
     )
+
+
+def named(sections: Mapping[str, str]) -> dict[str, str]:
+    """Sections by their names; InvalidRequest for a name that is none."""
+    for name, text in sections.items():
+        if name not in SNAPSHOT:
+            raise InvalidRequest(f"there is no section {name!r}; name one of {', '.join(SNAPSHOT)}")
+        if not isinstance(cast("object", text), str):
+            raise InvalidRequest(f"the section {name!r} is {type(text).__name__}; give text")
+    return dict(sections)
 
 
 async def consult(sources: Sequence[Source], budget: Budget) -> dict[str, str]:
@@ -182,19 +215,24 @@ async def begun(log: Log, view: View) -> bool:
 
 
 def news(
-    before: Mapping[str, str] | None, now: Mapping[str, str], *, begun: bool = False
+    before: Mapping[str, str] | None,
+    now: Mapping[str, str],
+    *,
+    begun: bool = False,
+    tag: str = ENVIRONMENT,
 ) -> tuple[Body, ...]:
     """What to append because the surroundings differ from the newest snapshot.
 
     The first snapshot is silent: its sections show it. Not so once the conversation has begun: then
-    an empty one comes first, so that what was sent already stays a prefix.
+    an empty one comes first, so that what was sent already stays a prefix. `tag` is that of the
+    context: its values are told in the way of the policy.
     """
     if before is not None:
-        return _told(before, now)
+        return _told(before, now, tag)
     if not now:
         return ()
     if begun:
-        return (Context(sections={}), *_told({}, now))
+        return (Context(sections={}), *_told({}, now, tag))
     return (Context(sections=dict(now)),)
 
 
@@ -248,19 +286,20 @@ SWITCHED = (
 )
 
 
-def _told(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Body, ...]:
+def _told(before: Mapping[str, str], now: Mapping[str, str], tag: str) -> tuple[Body, ...]:
     told: list[Text] = []
     for name, text in now.items():
-        if before.get(name) != text:
-            told += _changed(name, before.get(name, ""), text)
-    gone = [name for name in before if name not in now]
+        if before.get(name) != text and name not in AT_ONCE:
+            told += _changed(name, before.get(name, ""), text, tag)
+    gone = [name for name in before if name not in now and name not in AT_ONCE]
     told += [_reminder(f"The section {name!r} no longer applies.") for name in gone]
-    return (Message("user", tuple(told)), Context(sections=dict(now))) if told else ()
+    said = (Message("user", tuple(told)),) if told else ()
+    return (*said, Context(sections=dict(now))) if said or dict(before) != now else ()
 
 
-def _changed(name: str, old: str, new: str) -> list[Text]:
+def _changed(name: str, old: str, new: str, tag: str) -> list[Text]:
     if name == "context" and _is_values(old) and _is_values(new):
-        return _changed_values(values(old), values(new))
+        return _changed_values(values(old), values(new), tag)
     if name == "repo_map" and is_outline(old) and is_outline(new):
         told = difference(old, new)
         return [_reminder(f"In the outline of the repository this is new:\n{told}")]
@@ -270,10 +309,12 @@ def _changed(name: str, old: str, new: str) -> list[Text]:
     return [_reminder(f"The section {name!r} {what}:\n{new}")]
 
 
-def _changed_values(old: Mapping[str, str], new: Mapping[str, str]) -> list[Text]:
+def _changed_values(old: Mapping[str, str], new: Mapping[str, str], tag: str) -> list[Text]:
     told: list[Text] = []
     if changed := {key: value for key, value in new.items() if old.get(key) != value}:
-        told.append(Text(environment(changed), "environment_context"))
+        plain = f"The environment has changed:\n{written(changed)}"
+        xml = tag == ENVIRONMENT
+        told.append(Text(environment(changed), ENVIRONMENT) if xml else _reminder(plain))
     if gone := [key for key in old if key not in new]:
         told.append(_reminder(f"Of the context, these no longer apply: {', '.join(gone)}."))
     return told
@@ -334,13 +375,13 @@ async def completed(
 ) -> Given:
     """What was given, with the sections that were told and those the sources have to say."""
     system = recurring(given.system) + weigh_tools(given.tools)
-    texts = await consult(
-        sources, allot(profile, policy.budget, system, files=bool(given.chat_files))
-    )
+    budget = allot(profile, policy.budget, system, files=bool(given.chat_files))
+    texts = await consult(sources, budget)
+    chat_files = _joined(given.chat_files, texts.get("chat_files", ""))
     merged = {name: _joined(told.get(name, ""), texts.get(name, "")) for name in SNAPSHOT}
     return replace(
         given,
         sections={name: text for name, text in merged.items() if text},
-        chat_files=_joined(given.chat_files, texts.get("chat_files", "")),
+        chat_files=fitting(chat_files, budget.chat_files, "chat_files"),
         reminder=_joined(given.reminder, texts.get("reminder", "")),
     )

@@ -16,9 +16,10 @@ from holdfast.core.log.fold import fold
 from holdfast.core.secrets import redact
 from holdfast.core.tokens.count import weigh_body
 from holdfast.core.tokens.estimate import estimate, recurring
-from holdfast.core.window.assemble import Seen, Surroundings, assemble, breakpoints, shortages
+from holdfast.core.window.assemble import Seen, Surroundings, assemble, shortages
 from holdfast.core.window.budget import budget as allot
 from holdfast.core.window.budget import room_of
+from holdfast.core.window.layout import breakpoints, current_date, shown_values
 from holdfast.core.window.repair import Limits, Repaired, repair
 from holdfast.core.window.scaffold import TAGS
 from holdfast.core.window.truncate import cap
@@ -118,7 +119,7 @@ class TurnState:
         window = assemble(seen, around, self.policy, budget, self.given.model)
         blocks = cured(window.blocks, seen.repairs) if seen.repairs else window.blocks
         fixed = repair(blocks, limits_of(self.profile))
-        made = with_blocks(window, fixed)
+        made = with_blocks(window, fixed, self.policy)
         added = max(made.tokens.tokens - window.tokens.tokens, 0)
         self._last = Assembled(view, around, seen, made, fixed, added)
         return self._last
@@ -134,9 +135,13 @@ class TurnState:
         shown = await self._snapshot(folded.base)
         if shown and folded.context != folded.base and self._outgrown(shown):
             shown = await self._snapshot(folded.context)
-        base = self.given.sections if shown is None else shown
+        base = self._placed(self.given.sections) if shown is None else shown
+        if newest := await self._snapshot(folded.context):
+            base = at_once(base, newest)
         pins = await sections.pinned(self.log, self.session.id, folded) if folded.pins else []
         around = sections.surroundings(self.given, base, pins)
+        if self.policy.reminder_by_model:
+            around = replace(around, reminder_role=self.profile.reminder)
         system = recurring(around.system) + around.tools_tokens
         files = bool(around.chat_files)
         return around, allot(self.profile, self.policy.budget, system, files=files)
@@ -211,18 +216,29 @@ class TurnState:
         snapshot = await self._snapshot(view.folded.context)
         first = snapshot is None and bool(now)
         begun = first and await sections.begun(self.log, view)
-        told = sections.news(snapshot, now, begun=begun)
+        tag = next((one.tag for one in self.policy.layout if one.section == "context"), "")
+        told = sections.news(snapshot, now, begun=begun, tag=tag)
         return (*told, *await sections.switched(self.log, view, self.given.model))
 
     def _sections(self, view: View) -> dict[str, str]:
         """What was given by section; pinned files stand among those that are read-only."""
-        given = self.given.sections
+        given = self._placed(self.given.sections)
         if not any(pin.path for pin in view.folded.pins):
             return given
         most = allot(self.profile, self.policy.budget).pins
         pinned = pins.files(self._directory, view.folded.pins, most)
         read_only = "\n\n".join(filter(None, (given.get("read_only_files", ""), pinned)))
         return {**given, "read_only_files": read_only}
+
+    def _placed(self, given: Mapping[str, str]) -> dict[str, str]:
+        """The sections that the policy has a place for, as it shows them."""
+        places = {place.section for place in self.policy.layout}
+        now = {name: text for name, text in given.items() if name in places}
+        if "date" in places and (date := current_date(given.get("context", ""))):
+            now.setdefault("date", date)
+        if context := now.get("context"):
+            now["context"] = shown_values(context, self.policy)
+        return {name: text for name, text in now.items() if text}
 
     async def _snapshot(self, seq: int) -> dict[str, str] | None:
         told = next((entry.body for entry in self._pretended if entry.seq == seq), None)
@@ -240,12 +256,22 @@ def reserving(policy: Policy, output: int) -> Policy:
 
 def _check(policy: Policy) -> None:
     """Refuse a policy that lays a section in a tag that nobody knows."""
-    for place in (*policy.layout, *policy.layout_compacted):
-        if place.tag and place.tag not in TAGS:
+    tags = [(one.section, one.tag) for one in (*policy.layout, *policy.layout_compacted)]
+    tags += [(bundle.name, bundle.tag) for bundle in policy.bundles]
+    for name, tag in tags:
+        if tag and tag not in TAGS:
             raise InvalidRequest(
-                f"the policy {policy.name} lays {place.section} in the tag {place.tag!r}, which "
+                f"the policy {policy.name} lays {name} in the tag {tag!r}, which "
                 f"is none; name one of {', '.join(sorted(TAGS))}"
             )
+
+
+def at_once(base: Mapping[str, str], newest: Mapping[str, str]) -> Mapping[str, str]:
+    """The sections as shown, with those that never wait as the newest snapshot has them."""
+    if all(base.get(name) == newest.get(name) for name in sections.AT_ONCE):
+        return base
+    rest = {name: text for name, text in base.items() if name not in sections.AT_ONCE}
+    return rest | {name: newest[name] for name in sections.AT_ONCE if name in newest}
 
 
 def newest(view: View) -> int:
@@ -271,7 +297,7 @@ async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
     )
 
 
-def with_blocks(window: Window, fixed: Repaired) -> Window:
+def with_blocks(window: Window, fixed: Repaired, policy: Policy) -> Window:
     """The window with its blocks repaired."""
     if fixed.blocks is window.blocks:
         return window
@@ -281,7 +307,7 @@ def with_blocks(window: Window, fixed: Repaired) -> Window:
         window,
         blocks=fixed.blocks,
         tokens=replace(window.tokens, tokens=tokens),
-        breakpoints=breakpoints(fixed.blocks, bool(window.tools)),
+        breakpoints=breakpoints(fixed.blocks, bool(window.tools), policy),
         over=max(0, tokens - window.budget.room),
     )
     return replace(made, shortages=shortages(made))
