@@ -11,6 +11,7 @@ from holdfast.core.log.tool_calls import ToolState
 from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.bridge import drive, drive_all
 from holdfast.engine.calls.stream import OnDelta
+from holdfast.engine.knowledge.project import ProjectMemory
 from holdfast.engine.session import AsyncSession
 from holdfast.errors import InvalidRequest
 from holdfast.model.ledger import Ledger, Report
@@ -354,6 +355,10 @@ class Session:
     def subtask(self, title: str) -> Session:
         """A session of its own for a part of the work: it knows whose it is, and shares no word."""
         return Session(drive(self._inner.subtask(title)))
+
+    def memory(self) -> ProjectMemory:
+        """The notes of the project that it works in."""
+        return ProjectMemory(self._inner.memory())
 
     def child(self, id: str) -> Session:
         """The session of a subtask of this one, to be looked into."""

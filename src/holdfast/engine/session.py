@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from holdfast.engine.inspect.explain import Explained
     from holdfast.engine.inspect.ledger import Ledgers
     from holdfast.engine.inspect.recall import Recalled
+    from holdfast.engine.knowledge.notes import Memory
     from holdfast.engine.turns import Asking, Turns
     from holdfast.engine.usage import status_line
     from holdfast.engine.window import pins, sections, tool_deferral
@@ -415,6 +416,10 @@ class AsyncSession(SpendingWriter):
         begun.cause, begun._caps, begun.payer = "subtask", self._caps, self
         await begun.rename(f"subtask: {title}")
         return begun
+
+    def memory(self) -> Memory:
+        """The notes of the project that it works in."""
+        return self._engine.memory(self._session.project or self._session.directory)
 
     async def child(self, id: str) -> AsyncSession:
         """The session of a subtask of this one, to be looked into."""

@@ -1,0 +1,191 @@
+"""An agent's notes: told of at the start, recalled before a turn, kept by its own tools and after.
+
+Rule 1: what the user asks to be remembered or forgotten is done at once, and the model is told.
+Rule 2: what the model keeps is held against the user's words; what is not theirs waits for them.
+Rule 3: nothing about notes ever fails a turn: it is said as a warning, and the turn goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from holdfast.agent.events import AgentEvent
+from holdfast.core.knowledge.recall import shown_in
+from holdfast.core.log.tool_input import text_of
+from holdfast.core.window.scaffold import wrap
+from holdfast.engine.knowledge.extraction import Limits
+from holdfast.engine.knowledge.own_notes import OwnNotes
+from holdfast.engine.knowledge.source import NotesSource
+from holdfast.engine.settings import MemorySettings, settings
+from holdfast.errors import HoldfastError, InvalidRequest
+from holdfast.model.log import Entry
+from holdfast.model.message import Message, Text, ToolCall
+from holdfast.model.window import Tool
+
+if TYPE_CHECKING:
+    from holdfast.agent.loop import Agent
+    from holdfast.engine.client import Session
+    from holdfast.engine.knowledge.project import ProjectMemory
+
+NANO: Final = 1_000_000_000
+
+TOOLS_LOOKED_AT: Final = 40
+"""So many of the newest entries say which tools are in use."""
+
+REMEMBER: Final = Tool(
+    name="remember",
+    description=(
+        "Keep a note for later sessions: what the user told about themselves, how they want work "
+        "done, facts of the project that its files do not tell, where things are found elsewhere. "
+        "Quote the user's own words where there are any; anything else waits for their approval."
+    ),
+    schema={
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "What to keep, in the user's words."},
+            "type": {
+                "type": "string",
+                "enum": ["user", "feedback", "project", "reference"],
+                "description": "What kind of note it is.",
+            },
+            "file": {"type": "string", "description": "A note to add it to, if one fits."},
+        },
+        "required": ["text", "type"],
+    },
+)
+
+FORGET: Final = Tool(
+    name="forget",
+    description=(
+        "Take a note away that is wrong or outdated. Where the user has not asked for it, it waits "
+        "for their approval."
+    ),
+    schema={
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "description": "The note, such as user_role.md."}
+        },
+        "required": ["file"],
+    },
+)
+
+NOTE_TOOLS: Final = (REMEMBER, FORGET)
+
+
+class AgentMemory:
+    """The notes of the project that an agent works in."""
+
+    def __init__(
+        self, session: Session, notes: ProjectMemory, chosen: MemorySettings, *, extracts: bool,
+        tell: Callable[[AgentEvent], None],
+    ) -> None:  # fmt: skip
+        self._session, self.notes, self._chosen = session, notes, chosen
+        self._extracts = extracts
+        self._tell = tell
+        self._own = OwnNotes(notes.inner)
+        self.source = NotesSource(session.inner, notes.inner)
+        self.instructions: tuple[str, ...] = ()
+        """Lines that instruction files say already; they are not kept twice."""
+
+    def tools(self) -> list[Tool]:
+        """What the model may do with notes."""
+        return list(NOTE_TOOLS)
+
+    def answer(self, call: ToolCall, fields: dict[str, Any]) -> str:
+        """What remember or forget answers."""
+        from holdfast.engine.bridge import drive
+
+        if call.name == "remember":
+            text, type = text_of(fields, ("text",)), text_of(fields, ("type",)) or "project"
+            if not text.strip():
+                raise InvalidRequest("remember needs a text; quote what is to be kept")
+            into = text_of(fields, ("file",))
+            return drive(self._own.remember(self._session.inner, text, type, into))
+        return drive(self._own.forget(self._session.inner, text_of(fields, ("file",))))
+
+    def begin(self, text: str) -> None:
+        """Show the notes that help with what is about to be said."""
+        with_model = self._chosen.model
+        try:
+            found = self._find(text, with_model)
+            told = self.notes.reminder(found, allowance=self._chosen.allowance) if found else ""
+        except (HoldfastError, OSError) as error:
+            self._warn(f"no note was recalled: {error}")
+            return
+        if told:
+            self._say(told)
+            names = ", ".join(one.file for one in found)
+            self._tell(AgentEvent(kind="note", words=f"recalled {names}"))
+
+    def _find(self, text: str, model: str) -> Any:
+        from holdfast.engine.bridge import drive
+
+        recalling = self.notes.inner.recalling
+        return drive(recalling.find(
+            text, shown=self._shown(), tools=self._tools_in_use(), session=self._session.inner,
+            model=model, cap=self._cap,
+        ))  # fmt: skip
+
+    @property
+    def _cap(self) -> int:
+        return int(self._chosen.cap * NANO)
+
+    def _shown(self) -> set[str]:
+        """The notes that stand in what is visible now."""
+        return {id for entry in self._session.visible() for _, id in shown_in(entry)}
+
+    def _tools_in_use(self) -> list[str]:
+        newest: list[Entry] = [*self._session.visible()][-TOOLS_LOOKED_AT:]
+        names = [c.name for e in newest if isinstance(e.body, Message) for c in e.body.calls]
+        return list(dict.fromkeys(names))
+
+    def heard(self, said: Entry) -> None:
+        """Do what the user asked to be remembered or forgotten, and let the model know."""
+        from holdfast.engine.bridge import drive
+        from holdfast.engine.knowledge.extraction import act_at_once
+
+        try:
+            done = drive(act_at_once(self.notes.inner, [said], self.instructions))
+        except (HoldfastError, OSError) as error:
+            self._warn(f"nothing was noted: {error}")
+            return
+        for words in done:
+            self._tell(AgentEvent(kind="note", words=words))
+        if done:
+            self._say(wrap("system-reminder", "\n".join(done)))
+
+    def ended(self) -> None:
+        """A turn is over: keep what it leaves for later, beside whatever comes next."""
+        engine = self.notes.inner.engine
+        if not self._extracts or engine.spawn is None:
+            return
+        limits = Limits(every=self._chosen.every, cap=self._cap, instructions=self.instructions)
+        again, notes, tell = self._session.inner.again(), self.notes.inner, self._tell
+
+        async def work() -> None:
+            made = await notes.extract(again, limits)
+            if made.kept:
+                tell(AgentEvent(kind="note", words=f"kept {', '.join(made.kept)}"))
+            if made.waiting:
+                words = f"{made.waiting} notes wait for approval; /memory review shows them"
+                tell(AgentEvent(kind="note", words=words))
+
+        engine.spawn(work)
+
+    def _say(self, text: str) -> None:
+        part = Text(text, scaffold="system-reminder")
+        self._session.append(Message("user", (part,)))
+
+    def _warn(self, words: str) -> None:
+        self._tell(AgentEvent(kind="warning", words=words))
+
+
+def memory_for(agent: Agent, tell: Callable[[AgentEvent], None], *, headless: bool) -> Any:
+    """The notes of an agent; None where the settings switch them off."""
+    chosen = settings().memory
+    if not chosen.enabled:
+        return None
+    session = agent.session
+    extracts = chosen.headless or not headless
+    return AgentMemory(session, session.memory(), chosen, extracts=extracts, tell=tell)
