@@ -97,6 +97,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.setenv("HOLDFAST_LOCAL_PORTS", "none")
+    monkeypatch.setenv("HOLDFAST_MEMORY", "off")  # a test that is about notes switches them on
     for name in ("PYTHONUNBUFFERED", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
 

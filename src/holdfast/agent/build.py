@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.instructions import instructions_for
 from holdfast.agent.loop import Agent
+from holdfast.agent.memory import memory_for
 from holdfast.agent.permissions.remember import remember
 from holdfast.agent.permissions.rules import permissions
 from holdfast.agent.prompt import SYSTEM, surroundings
@@ -28,11 +29,18 @@ def workplace(session: SessionInfo) -> str:
 
 
 def agent(
-    session: Session, provider: Provider, model: str, allow: Sequence[str], **seen: Any
+    session: Session,
+    provider: Provider,
+    model: str,
+    allow: Sequence[str],
+    *,
+    headless: bool = False,
+    **seen: Any,
 ) -> Agent:
     """The agent that works in a session's directory, or in this one where that is not here.
 
-    `seen` says who looks on and who is asked: `onlooker`, `ask` and `hooks` of an Agent.
+    `headless` says that nobody sits at a terminal. `seen` says who looks on and who is asked:
+    `onlooker`, `ask` and `hooks` of an Agent.
     """
     directory = workplace(session.info)
     # Rules are for the project that the work is in, whatever an imported session says it is.
@@ -63,4 +71,5 @@ def agent(
         made.instructions = instructions_for(session, directory)
     except (HoldfastError, OSError) as error:
         tell(AgentEvent(kind="warning", words=f"no instruction file is read: {error}"))
+    made.memory = memory_for(session, tell, headless=headless)
     return made

@@ -14,7 +14,7 @@ from holdfast.model.reply import Delta
 
 Kind = Literal[
     "delta", "reply", "call", "result", "refused", "interrupted", "compacting", "compacted",
-    "warning",
+    "warning", "note",
 ]  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.hooks import Hooks, Table
 from holdfast.agent.instructions import touched
+from holdfast.agent.memory import AgentMemory
 from holdfast.agent.parallel import Together
 from holdfast.agent.permissions.rules import LOOKING, Asked, Judge, Permissions
 from holdfast.agent.telemetry import deciding, ran, working
@@ -45,7 +46,7 @@ from holdfast.ports import Provider
 STEPS: Final = 200
 """So many calls of the model in one turn, at most."""
 
-ALWAYS: Final = frozenset({"read", "write", "edit", "shell", "recall"})
+ALWAYS: Final = frozenset({"read", "write", "edit", "shell", "recall", "remember", "forget"})
 """Tools that never wait to be found: the work itself, and what handles in the window speak of."""
 
 ABORTED: Final = Text(
@@ -105,6 +106,8 @@ class Agent:
         """The conversation it works for, where it is a subtask's agent."""
         self._begun = ""
         """The session that has been begun, or gone on with."""
+        self.memory: AgentMemory | None = None
+        """The notes of the project, where they are kept."""
         self.said = ""
         """What the user said last."""
         self._beside: Together[ToolResult] | None = None
@@ -119,8 +122,15 @@ class Agent:
                 self.instructions.touch(*(path for path, _ in self.files.named()))
             for one in files:
                 self.session.append(Message("user", (Text(one, scaffold="file"),)))
-            self.session.user(text, *media)
-            return self._work()
+            if self.memory:
+                self.memory.begin(text)
+            said = self.session.user(text, *media)
+            if self.memory:
+                self.memory.heard(said)
+            last = self._work()
+        if self.memory:
+            self.memory.ended()
+        return last
 
     def go_on(self) -> Entry | None:
         """Work on from where the session stands."""
@@ -169,9 +179,13 @@ class Agent:
             "tools": self._always(),
             "deferrable_tools": self._if_there_is_room(),
             "chat_files": self.files.open_files(),
-            "sources": [self.files, *filter(None, [self.instructions, self.map])],
+            "sources": self._sources(),
             **self.giving,
         }
+
+    def _sources(self) -> list[Any]:
+        notes = self.memory.source if self.memory else None
+        return [self.files, *filter(None, [self.instructions, self.map, notes])]
 
     def would_send(self, model: str) -> Explained:
         """What would be sent now, files that were brought into the chat since among it.
@@ -207,7 +221,8 @@ class Agent:
 
     def _all(self) -> list[Any]:
         apart = [] if self._within else [subtask.SUBTASK]
-        return [*self.toolbox.tools(), *recall_tools(), *apart]
+        notes = self.memory.tools() if self.memory else []
+        return [*self.toolbox.tools(), *recall_tools(), *apart, *notes]
 
     def _hear(self, delta: Delta) -> None:
         self._tell(AgentEvent(kind="delta", delta=delta))
@@ -306,6 +321,8 @@ class Agent:
         if not self._there_is(name):
             known = ", ".join(one.name for one in self.tools())
             raise InvalidRequest(f"there is no tool {name!r}; name one of {known}")
+        if self.memory and (told := self.memory.answer(name, fields)) is not None:
+            return redact(told, self.session.secrets)
         return redact(self.toolbox.run(name, fields), self.session.secrets)
 
     def _there_is(self, name: str) -> bool:

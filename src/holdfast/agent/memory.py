@@ -7,24 +7,26 @@ Rule 3: nothing about notes ever fails a turn: it is said as a warning, and the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from holdfast.agent.events import AgentEvent
+from holdfast.core.knowledge.notes import INDEX
 from holdfast.core.knowledge.recall import shown_in
 from holdfast.core.log.tool_input import text_of
 from holdfast.core.window.scaffold import wrap
-from holdfast.engine.knowledge.extraction import Limits
+from holdfast.engine.bridge import drive
+from holdfast.engine.knowledge.extraction import Limits, act_at_once
 from holdfast.engine.knowledge.own_notes import OwnNotes
 from holdfast.engine.knowledge.source import NotesSource
 from holdfast.engine.settings import MemorySettings, settings
 from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
-from holdfast.model.message import Message, Text, ToolCall
+from holdfast.model.message import Message, Text
 from holdfast.model.window import Tool
 
 if TYPE_CHECKING:
-    from holdfast.agent.loop import Agent
     from holdfast.engine.client import Session
     from holdfast.engine.knowledge.project import ProjectMemory
 
@@ -85,6 +87,8 @@ class AgentMemory:
         self._tell = tell
         self._own = OwnNotes(notes.inner)
         self.source = NotesSource(session.inner, notes.inner)
+        self._later: list[str] = []
+        """What was noted beside the turns, to be told at the next one."""
         self.instructions: tuple[str, ...] = ()
         """Lines that instruction files say already; they are not kept twice."""
 
@@ -92,20 +96,34 @@ class AgentMemory:
         """What the model may do with notes."""
         return list(NOTE_TOOLS)
 
-    def answer(self, call: ToolCall, fields: dict[str, Any]) -> str:
-        """What remember or forget answers."""
-        from holdfast.engine.bridge import drive
-
-        if call.name == "remember":
+    def answer(self, name: str, fields: dict[str, Any]) -> str | None:
+        """What a call about notes is answered; None where it is about anything else."""
+        session = self._session.inner
+        if name == "remember":
             text, type = text_of(fields, ("text",)), text_of(fields, ("type",)) or "project"
             if not text.strip():
                 raise InvalidRequest("remember needs a text; quote what is to be kept")
-            into = text_of(fields, ("file",))
-            return drive(self._own.remember(self._session.inner, text, type, into))
-        return drive(self._own.forget(self._session.inner, text_of(fields, ("file",))))
+            return drive(self._own.remember(session, text, type, text_of(fields, ("file",))))
+        if name == "forget":
+            return drive(self._own.forget(session, text_of(fields, ("file",))))
+        return self._of_files(name, text_of(fields, ("path",)))
+
+    def _of_files(self, name: str, path: str) -> str | None:
+        """What the file tools say of a note: it can be read; it is written as a note is."""
+        place = self.notes.place
+        if not place or name not in ("read", "write", "edit") or not os.path.isabs(path):
+            return None
+        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(place))
+        if inside.startswith(os.pardir) or inside == os.curdir:
+            return None
+        if name != "read":
+            raise InvalidRequest(f"{path} is a note; use remember to keep one, forget to remove it")
+        return self.notes.index() if inside == INDEX else self.notes.note(inside).text
 
     def begin(self, text: str) -> None:
         """Show the notes that help with what is about to be said."""
+        while self._later:
+            self._note(self._later.pop(0))
         with_model = self._chosen.model
         try:
             found = self._find(text, with_model)
@@ -116,11 +134,9 @@ class AgentMemory:
         if told:
             self._say(told)
             names = ", ".join(one.file for one in found)
-            self._tell(AgentEvent(kind="note", words=f"recalled {names}"))
+            self._note(f"recalled {names}")
 
     def _find(self, text: str, model: str) -> Any:
-        from holdfast.engine.bridge import drive
-
         recalling = self.notes.inner.recalling
         return drive(recalling.find(
             text, shown=self._shown(), tools=self._tools_in_use(), session=self._session.inner,
@@ -142,16 +158,13 @@ class AgentMemory:
 
     def heard(self, said: Entry) -> None:
         """Do what the user asked to be remembered or forgotten, and let the model know."""
-        from holdfast.engine.bridge import drive
-        from holdfast.engine.knowledge.extraction import act_at_once
-
         try:
             done = drive(act_at_once(self.notes.inner, [said], self.instructions))
         except (HoldfastError, OSError) as error:
             self._warn(f"nothing was noted: {error}")
             return
         for words in done:
-            self._tell(AgentEvent(kind="note", words=words))
+            self._note(words)
         if done:
             self._say(wrap("system-reminder", "\n".join(done)))
 
@@ -161,15 +174,14 @@ class AgentMemory:
         if not self._extracts or engine.spawn is None:
             return
         limits = Limits(every=self._chosen.every, cap=self._cap, instructions=self.instructions)
-        again, notes, tell = self._session.inner.again(), self.notes.inner, self._tell
+        again, notes = self._session.inner.again(), self.notes.inner
 
         async def work() -> None:
             made = await notes.extract(again, limits)
             if made.kept:
-                tell(AgentEvent(kind="note", words=f"kept {', '.join(made.kept)}"))
+                self._later.append(f"kept {', '.join(made.kept)}")
             if made.waiting:
-                words = f"{made.waiting} notes wait for approval; /memory review shows them"
-                tell(AgentEvent(kind="note", words=words))
+                self._later.append(f"{made.waiting} for your approval; /memory review has them")
 
         engine.spawn(work)
 
@@ -177,15 +189,19 @@ class AgentMemory:
         part = Text(text, scaffold="system-reminder")
         self._session.append(Message("user", (part,)))
 
+    def _note(self, words: str) -> None:
+        self._tell(AgentEvent(kind="note", words=words))
+
     def _warn(self, words: str) -> None:
         self._tell(AgentEvent(kind="warning", words=words))
 
 
-def memory_for(agent: Agent, tell: Callable[[AgentEvent], None], *, headless: bool) -> Any:
+def memory_for(
+    session: Session, tell: Callable[[AgentEvent], None], *, headless: bool
+) -> AgentMemory | None:
     """The notes of an agent; None where the settings switch them off."""
     chosen = settings().memory
     if not chosen.enabled:
         return None
-    session = agent.session
     extracts = chosen.headless or not headless
     return AgentMemory(session, session.memory(), chosen, extracts=extracts, tell=tell)

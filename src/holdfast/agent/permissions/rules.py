@@ -37,7 +37,7 @@ LOOKING: Final = frozenset(
 )
 """Tools that only look, a subtask's own calls being asked for one by one."""
 
-HARMLESS: Final = LOOKING | {"todo"}
+HARMLESS: Final = LOOKING | {"todo", "remember", "forget"}
 """Tools that need no leave."""
 
 

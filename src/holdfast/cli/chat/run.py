@@ -133,7 +133,8 @@ def _last(
 ) -> Entry | None:
     from holdfast.agent.build import agent
 
-    made = agent(session, provider, model, allow, onlooker=told.happening, hooks=opener.hooks)
+    made = agent(session, provider, model, allow, headless=True, onlooker=told.happening,
+                 hooks=opener.hooks)  # fmt: skip
     return made.turn(text)
 
 

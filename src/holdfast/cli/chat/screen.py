@@ -217,6 +217,9 @@ class Screen:
     def _warning(self, what: AgentEvent) -> None:
         self.warn(what.words)
 
+    def _note(self, what: AgentEvent) -> None:
+        self._line(f"note: {neutral(what.words)}", "dim")
+
     def _interrupted(self, what: AgentEvent) -> None:
         self._finish()
         self.interrupted()
@@ -231,7 +234,7 @@ class Screen:
     _ACTS = {  # noqa: RUF012 - a table that nobody changes
         "reply": _finish, "call": _call, "refused": _refused, "result": _result,
         "interrupted": _interrupted, "compacting": _compacting, "compacted": _compacted,
-        "warning": _warning,
+        "warning": _warning, "note": _note,
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What the agent itself keeps and takes away, by tools of its own: held against the user's words."""
+"""What the agent itself keeps and takes away by its tools: held against the user's words."""
 
 from __future__ import annotations
 

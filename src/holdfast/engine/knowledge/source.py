@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 BEHAVIOUR: Final = """\
 # Notes from earlier sessions
 
-You have notes that outlive this conversation. Below is their index, one line a note; those that bear
-on a question are shown to you with it, and any other you may ask the user about.
-- Keep with `remember`: who the user is, how they want work done (corrections and confirmations, with
-  the reason), facts of the project that its files do not tell, where things are found elsewhere.
+You have notes that outlive this conversation{place}. Below is their index, one
+line a note. Those that bear on a question are shown to you with it; read any other as a file.
+- Keep with `remember`: who the user is, how they want work done (corrections and confirmations,
+  with the reason), facts that the project's files do not tell, where things are found elsewhere.
 - Do not keep: what the code, its history or the instruction files tell, fix recipes, passing state.
 - A note may be stale. Check what it says against the project before you rely on it; take away with
   `forget` what turned out to be wrong.
@@ -44,5 +44,7 @@ class NotesSource:
         now = (self._session.id, self._session.info.compacted)
         if self._read is None or self._read[0] != now:
             index = bounded((await self._memory.index()).strip("\n")).strip("\n")
-            self._read = (now, "\n\n".join(filter(None, (BEHAVIOUR, index))))
+            place = self._memory.shelf.place
+            told = BEHAVIOUR.format(place=f", in {place}" if place else "")
+            self._read = (now, "\n\n".join(filter(None, (told, index))))
         return self._read[1]
