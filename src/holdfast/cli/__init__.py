@@ -62,6 +62,10 @@ COMMANDS = {
     "recall": ("sessions.recall:recall", "Bring back what left the window, word for word."),
     "pin": ("context.pins:pin", "Keep an entry, a fact or a file in every window."),
     "unpin": ("context.pins:unpin", "Let a pin go."),
+    "memory": (
+        "memory.memory:memory",
+        "See, change, approve and take back notes that outlive a session.",
+    ),
     "policy": ("context.policy:policy", "List policies, show one, or give a session one."),
     "fork": ("sessions.manage:fork", "Begin a session that shares another one up to an entry."),
     "rename": ("sessions.manage:rename", "Give a session another title."),

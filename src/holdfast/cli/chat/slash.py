@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from holdfast.cli.chat.outputs import show
+from holdfast.cli.chat.slash_memory import memory
 from holdfast.cli.chat.slash_sessions import export, fork, resume, search
 from holdfast.cli.chat.tokens import tokens
 from holdfast.cli.context.plan_view import in_sight
@@ -485,6 +486,7 @@ SLASH: dict[str, Slash] = {
     "policy": Slash("how the context is managed", _policy),
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
     "unpin": Slash("let something go that was pinned", _unpin),
+    "memory": Slash("notes that outlive this session; /memory review approves what waits", memory),
     "recall": Slash("bring something back by its handle", _recall),
     "add": Slash("bring files into the chat, such as src/*.py; alone, which are there", add),
     "read": Slash("bring files into the chat, to be read only", read),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.engine.engine import Engine
     from holdfast.engine.knowledge import notes, shelf
     from holdfast.engine.knowledge.extraction import Extracted, Limits
-    from holdfast.engine.knowledge.notes import Kept, Memory
+    from holdfast.engine.knowledge.notes import Kept, Memory, Similar
     from holdfast.model.note import NoteRecord
 else:  # most programs keep no notes
     notes, shelf = (
@@ -122,6 +122,15 @@ class ProjectMemory:
     def import_notes(self, texts: Mapping[str, str]) -> list[Kept]:
         """Take notes over from files."""
         return drive(self.inner.import_notes(texts))
+
+    def similar(self, text: str, *, but: str = "") -> list[tuple[str, Similar]]:
+        """The notes that repeat a text, or contradict it."""
+        return drive(self.inner.similar(text, but=but))
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Files that are no notes, and why."""
+        return self.inner.shelf.problems
 
     def recall(self, query: str, *, most: int = 5) -> tuple[Recalled, ...]:
         """The notes that are certain to help with a question; often none."""

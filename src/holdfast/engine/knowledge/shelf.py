@@ -49,6 +49,8 @@ class Shelf(Protocol):
 
     place: str
     """The directory; empty where there is none."""
+    problems: dict[str, str]
+    """Files that are no notes, and why."""
 
     async def load(self) -> Mapping[str, Stored]:
         """Every note by its file."""
@@ -208,7 +210,6 @@ class StoreShelf:
             )
         except Changed:
             return False
-        failpoint("memory.file_written")
         notes = {file: read_note(file, one.text) for file, one in (await self.load()).items()}
         await self.write_index(index(await self.index(), notes, changed=[write.file]))
         return True

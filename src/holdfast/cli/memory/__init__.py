@@ -1,0 +1,1 @@
+"""`holdfast memory`: notes that outlive a session."""
