@@ -63,7 +63,7 @@ def is_extraction(request: Any) -> bool:
     return "memory extraction subagent" in json.dumps(request.body["messages"][-1:])
 
 
-@pytest.mark.seed("004", 816, 1506)
+@pytest.mark.seed("004", 134, 202)
 def test_what_is_to_be_remembered_is_kept_at_once_and_the_model_knows_how_notes_work(
     work: Path,
 ) -> None:
@@ -78,7 +78,7 @@ def test_what_is_to_be_remembered_is_kept_at_once_and_the_model_knows_how_notes_
         assert {"remember", "forget"} <= {one["name"] for one in server.asked[0].body["tools"]}
 
 
-@pytest.mark.seed("004", 816)
+@pytest.mark.seed("004", 134)
 def test_what_is_to_be_forgotten_is_taken_away_at_once(work: Path) -> None:
     with working(work, "fine", headless=True) as (made, hf, _):
         hf.memory(work).add("I prefer short replies.", type="user", name="reply length")
@@ -86,7 +86,7 @@ def test_what_is_to_be_forgotten_is_taken_away_at_once(work: Path) -> None:
         assert hf.memory(work).notes() == {}
 
 
-@pytest.mark.seed("004", 862)
+@pytest.mark.seed("004", 138)
 def test_what_the_project_tells_is_not_kept_even_when_asked(work: Path) -> None:
     with working(work, "fine", headless=True) as (made, hf, server):
         made.turn("Remember that the parser module is located in src/parser.py.")
@@ -94,7 +94,7 @@ def test_what_the_project_tells_is_not_kept_even_when_asked(work: Path) -> None:
         assert "surprising" in words(server.asked[0])
 
 
-@pytest.mark.seed("004", 711, 712, 907, 1527)
+@pytest.mark.seed("004", 131, 132, 143, 211)
 def test_a_note_that_helps_is_shown_before_the_turn_once_with_its_age(work: Path) -> None:
     with working(work, "fine", headless=True) as (made, hf, server):
         memory = hf.memory(work)
@@ -111,7 +111,7 @@ def test_a_note_that_helps_is_shown_before_the_turn_once_with_its_age(work: Path
         assert words(server.asked[-1]).count("## project_kestrel_deploys.md") == 1
 
 
-@pytest.mark.seed("004", 646)
+@pytest.mark.seed("004", 112)
 def test_the_index_is_in_the_window_from_the_start_and_stays_as_it_was(work: Path) -> None:
     with working(work, "fine", headless=True) as (made, hf, server):
         memory = hf.memory(work)
@@ -128,7 +128,7 @@ def test_the_index_is_in_the_window_from_the_start_and_stays_as_it_was(work: Pat
         )
 
 
-@pytest.mark.seed("000", 130)
+@pytest.mark.seed("000", 108)
 def test_a_note_is_read_as_a_file_and_written_by_no_file_tool(work: Path) -> None:
     with working(work, "fine", headless=True) as (made, hf, _):
         memory = hf.memory(work)
@@ -172,7 +172,7 @@ class Extracting:
         return Answer(parts=tuple(calls))
 
 
-@pytest.mark.seed("004", 622, 684, 687, 691)
+@pytest.mark.seed("004", 105, 125, 126, 127)
 def test_a_finished_turn_is_extracted_beside_the_turns_behind_the_same_prefix(work: Path) -> None:
     script = Extracting(
         note("Never mock the database in tests."), Ask("shell", {"command": "rm x"})
@@ -191,7 +191,7 @@ def test_a_finished_turn_is_extracted_beside_the_turns_behind_the_same_prefix(wo
         assert "written feedback_testing.md" in answers
 
 
-@pytest.mark.seed("004", 657)
+@pytest.mark.seed("004", 116)
 def test_a_turn_in_which_the_agent_kept_notes_itself_is_not_extracted(work: Path) -> None:
     call = Ask("remember", {"text": "I want short replies.", "type": "feedback"})
     replies: list[Any] = [Answer(parts=(call,)), "kept"]
@@ -207,7 +207,7 @@ def test_a_turn_in_which_the_agent_kept_notes_itself_is_not_extracted(work: Path
         assert len(hf.memory(work).notes()) == 1
 
 
-@pytest.mark.seed("004", 654, 656)
+@pytest.mark.seed("004", 113, 115)
 def test_neither_a_subtask_nor_a_run_without_a_terminal_is_extracted(work: Path) -> None:
     script = Extracting()
     with working(work, script, headless=True) as (made, hf, _):

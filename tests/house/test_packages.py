@@ -10,6 +10,7 @@ LARGER = {
     "model": "one frozen value a module, named by the glossary",
     "engine": "what both doors share, beside its packages",
     "engine/compaction": "one module for each part of climbing the ladder",
+    "engine/knowledge": "instructions, trust and notes, each deed a module",
     "engine/importing": "one module for each stage of an import",
     "agent": "the loop and what it is made of, beside tools and permissions",
     "cli/chat": "everything a conversation on a terminal needs",

@@ -43,6 +43,22 @@ def agent(
     `onlooker`, `ask` and `hooks` of an Agent.
     """
     directory = workplace(session.info)
+    tell: EventHandler = seen.get("onlooker", lambda _: None)
+    made = _bare(session, provider, model, allow, seen)
+    made.map = map_for(made)
+    try:
+        made.instructions = instructions_for(session, directory)
+    except (HoldfastError, OSError) as error:
+        tell(AgentEvent(kind="warning", words=f"no instruction file is read: {error}"))
+    made.memory = memory_for(session, tell, headless=headless)
+    return made
+
+
+def _bare(
+    session: Session, provider: Provider, model: str, allow: Sequence[str], seen: dict[str, Any]
+) -> Agent:
+    """The agent with its rules and its tools."""
+    directory = workplace(session.info)
     # Rules are for the project that the work is in, whatever an imported session says it is.
     project = str(project_root(directory))
     tell: EventHandler = seen.get("onlooker", lambda _: None)
@@ -56,7 +72,7 @@ def agent(
         except (HoldfastError, OSError, ValueError) as error:
             tell(AgentEvent(kind="warning", words=f"not remembered: {error}"))
 
-    made = Agent(
+    return Agent(
         session,
         provider,
         Toolbox(directory),
@@ -66,10 +82,3 @@ def agent(
         giving={"model": model, "context": surroundings(directory)},
         **seen,
     )
-    made.map = map_for(made)
-    try:
-        made.instructions = instructions_for(session, directory)
-    except (HoldfastError, OSError) as error:
-        tell(AgentEvent(kind="warning", words=f"no instruction file is read: {error}"))
-    made.memory = memory_for(session, tell, headless=headless)
-    return made

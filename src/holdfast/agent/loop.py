@@ -70,6 +70,8 @@ class Agent:
     """The map of the repository, where there is one."""
     instructions: Instructions | None = None
     """The instruction files of the directory, and which of them act."""
+    memory: AgentMemory | None = None
+    """The notes of the project, where they are kept."""
 
     def __init__(
         self,
@@ -106,8 +108,6 @@ class Agent:
         """The conversation it works for, where it is a subtask's agent."""
         self._begun = ""
         """The session that has been begun, or gone on with."""
-        self.memory: AgentMemory | None = None
-        """The notes of the project, where they are kept."""
         self.said = ""
         """What the user said last."""
         self._beside: Together[ToolResult] | None = None
