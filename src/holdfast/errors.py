@@ -4,7 +4,8 @@ HoldfastError
 ├── InvalidRequest      you asked for what cannot be              → fix the call
 │   ├── NotFound        no such session, entry, store, setting    → use the nearest match, or list
 │   │   └── Ambiguous   a beginning that fits several             → give more letters
-│   └── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
+│   ├── Unsafe          a path or file that must not be used      → move it, or fix owner and mode
+│   └── FilesChanged    a rewind would overwrite work of others   → decide for each file
 ├── OverBudget          it does not fit, even compacted           → shorten what it names
 ├── Capped              the next call would reach a cap           → raise the cap, or stop here
 ├── Refused             a request that a provider would refuse    → report it: this should not be
@@ -63,6 +64,21 @@ class Unsafe(InvalidRequest):
     def __init__(self, path: str, why: str, do: str) -> None:
         self.path, self.why, self.do = path, why, do
         super().__init__(f"{path!r} {why}; {do}")
+
+
+class FilesChanged(InvalidRequest):
+    """Files that a rewind would put back were changed by somebody else; nothing was done.
+
+    `plan` is what it would do, with each conflict.
+    """
+
+    def __init__(self, plan: Any, conflicts: Sequence[tuple[str, str]]) -> None:
+        self.plan, self.conflicts = plan, tuple(conflicts)
+        told = "; ".join(f"{path} {why}" for path, why in self.conflicts[:3])
+        more = f", and {len(self.conflicts) - 3} more" if len(self.conflicts) > 3 else ""
+        super().__init__(
+            f"nothing was put back: {told}{more}; decide for each file, keep or restore"
+        )
 
 
 class OverBudget(HoldfastError):

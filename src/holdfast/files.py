@@ -179,7 +179,7 @@ class Root:
 
     def open(self, relative: AnyPath) -> BinaryIO:
         """A regular file, opened for reading; read it in pieces, for it may be of any size."""
-        with self._parent(relative) as (place, directory):
+        with self.parent(relative) as (place, directory):
             # Without O_NONBLOCK a FIFO waits for its writer for ever; O_NOCTTY is for terminals.
             flags = os.O_RDONLY | _NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
             file = os.open(place.name, flags, dir_fd=directory)
@@ -207,18 +207,18 @@ class Root:
 
     def write(self, relative: AnyPath, data: Bytes | Iterable[Bytes], mode: int = 0o600) -> None:
         """Replace a file atomically; its directory exists already."""
-        with self._parent(relative) as (place, directory):
+        with self.parent(relative) as (place, directory):
             _replace(place, directory, data, mode)
 
     def stat(self, relative: AnyPath) -> os.stat_result:
         """What is known of a regular file or a directory."""
-        with self._parent(relative) as (place, directory):
+        with self.parent(relative) as (place, directory):
             return _stat(place, directory, "file", "directory")
 
     def listing(self, relative: AnyPath = ".", limit: int = MOST_NAMES) -> list[Found]:
         """What a directory holds, in the order of names."""
         names, held = self.names(relative), list[Found]()
-        with self._directory(names) as directory, os.scandir(directory) as entries:
+        with self.directory(names) as directory, os.scandir(directory) as entries:
             for entry in entries:
                 if len(held) == limit:
                     do = "name a smaller directory, or raise the limit"
@@ -249,14 +249,14 @@ class Root:
 
     def remove(self, relative: AnyPath) -> None:
         """Take away a regular file or an empty directory."""
-        with self._parent(relative) as (place, directory):
+        with self.parent(relative) as (place, directory):
             found = _stat(place, directory, "file", "directory")
             (os.rmdir if stat.S_ISDIR(found.st_mode) else os.unlink)(place.name, dir_fd=directory)
             _sync(directory)
 
     def make_directory(self, relative: AnyPath, mode: int = 0o700) -> None:
         """Make a directory and those above it, where they are missing."""
-        with self._directory(self.names(relative), make=mode):
+        with self.directory(self.names(relative), make=mode):
             pass
 
     def names(self, relative: AnyPath) -> tuple[str, ...]:
@@ -275,15 +275,17 @@ class Root:
         return PurePosixPath(text).parts
 
     @contextmanager
-    def _parent(self, relative: AnyPath) -> Iterator[tuple[Path, int]]:
+    def parent(self, relative: AnyPath) -> Iterator[tuple[Path, int]]:
+        """The whole path of something beneath the root, and its directory, opened on the way."""
         if not (names := self.names(relative)):
             raise Unsafe(str(self.path), "is the root itself", "name something in it")
         place = self.path.joinpath(*names)
-        with self._directory(names[:-1]) as directory, _told(place):
+        with self.directory(names[:-1]) as directory, _told(place):
             yield place, directory
 
     @contextmanager
-    def _directory(self, names: tuple[str, ...], make: int | None = None) -> Iterator[int]:
+    def directory(self, names: tuple[str, ...], make: int | None = None) -> Iterator[int]:
+        """A directory, opened from the root through none that is a link."""
         directory, place = self._top(), self.path
         try:
             for name in names:

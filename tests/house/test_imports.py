@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 PURE = {"errors", "model", "core", "codecs"}
-SEAMS = PURE | {"ports", "files", "failpoints", "child_process"}
+SEAMS = PURE | {"ports", "files", "gitignore", "failpoints", "child_process"}
 ENGINE = SEAMS | {"engine", "exporters"}
 AGENT = ENGINE | {"agent"}
 
@@ -22,6 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "exporters": {"errors", "model", "core"},
     "ports": {"errors", "model"},
     "files": {"errors"},
+    "gitignore": {"errors", "files"},
     "failpoints": set(),
     "child_process": set(),
     "stores": SEAMS,

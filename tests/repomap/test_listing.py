@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.files import Root
+from holdfast.gitignore import rules
 from holdfast.repomap.file_list import listing
-from holdfast.repomap.gitignore import rules
 
 PATHS = (
     *("a.py", "b.py", "made.py", "kept/made.py", "deep/in/made.py", "deep/in/x.py", "deep/y.py"),

@@ -45,6 +45,7 @@ def agent(
     directory = workplace(session.info)
     tell: EventHandler = seen.get("onlooker", lambda _: None)
     made = _bare(session, provider, model, allow, seen)
+    made.toolbox.workspace = session.workspace(directory)
     made.map = map_for(made)
     try:
         made.instructions = instructions_for(session, directory)

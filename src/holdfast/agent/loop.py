@@ -153,6 +153,8 @@ class Agent:
         if self._begun == self.session.id or self._within:
             return
         self._begun = self.session.id
+        if self.toolbox.workspace is not None:
+            self.toolbox.workspace.prepare_ahead()
         how = "resume" if self.session.info.head else "new"
         if told := self.hooks.started(self.session.id, how):
             part = Text(wrap("system-reminder", told), scaffold="system-reminder")
@@ -345,6 +347,7 @@ class Agent:
             here(lambda: self._tell(_inside(what, session.id)))
 
         box = Toolbox(str(self.toolbox.root.path), stop, self.toolbox.shows)
+        box.workspace, box.task = self.toolbox.workspace, session.id  # the prompt's, not its own
         made = Agent(
             session, self.provider, box, rules=Permissions(),
             system=self._system, onlooker=tell, giving=self.giving, hooks=self.hooks, stop=stop,

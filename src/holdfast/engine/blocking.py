@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import iscoroutinefunction
 from itertools import chain
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.core.log.tool_calls import ToolState
@@ -12,7 +13,7 @@ from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.bridge import drive, drive_all
 from holdfast.engine.calls.stream import OnDelta
 from holdfast.engine.knowledge.project import ProjectMemory
-from holdfast.engine.session import AsyncSession
+from holdfast.engine.session import NOTHING, AsyncSession
 from holdfast.errors import InvalidRequest
 from holdfast.model.ledger import Ledger, Report
 from holdfast.model.log import Body, Entry, ReplyEntry, SessionInfo
@@ -23,6 +24,7 @@ from holdfast.model.reply import Call
 from holdfast.model.spending import Caps
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
+from holdfast.model.workspace import FileDiff, Prompt, RestorePlan
 from holdfast.ports import Catalogue, Counter, Provider, Store
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from holdfast.engine.inspect.recall import Recalled
     from holdfast.engine.turns import Asking
     from holdfast.engine.window.prepared_window import PreparedWindow
+    from holdfast.engine.workspace.workspaces import Workspace
 
 
 _PLAINLY = ("", "", "", True, None, "", None, None)
@@ -165,13 +168,13 @@ class Session:
         """Carry a plan out, edited or not; undo() takes it back."""
         return drive(self._inner.apply(plan))
 
-    def undo(self, marker: str | int = "") -> Entry:
-        """Take back the newest compaction, or the one named; all it hid is visible again."""
-        return drive(self._inner.undo(marker))
+    def undo(self, marker: str | int = "", *, resolve: Mapping[str, str] = NOTHING) -> Entry:
+        """Take back the newest compaction or rewind, or the one named, files included."""
+        return drive(self._inner.undo(marker, resolve=resolve))
 
-    def redo(self, marker: str | int = "") -> Entry:
+    def redo(self, marker: str | int = "", *, resolve: Mapping[str, str] = NOTHING) -> Entry:
         """Do again what was undone last."""
-        return drive(self._inner.redo(marker))
+        return drive(self._inner.redo(marker, resolve=resolve))
 
     def ledger(self) -> Ledger:
         """The exact facts of the session, computed from its log."""
@@ -308,9 +311,39 @@ class Session:
         """Append several messages or markers, all or none."""
         return drive(self._inner.append_all(bodies, key=key))
 
-    def rewind(self, to: str | int, reason: str = "") -> Entry:
-        """Go on from an earlier entry; what came after it stays in the log as a branch."""
-        return drive(self._inner.rewind(to, reason))
+    def rewind(
+        self,
+        to: str | int,
+        reason: str = "",
+        *,
+        restore: str = "conversation",
+        resolve: Mapping[str, str] = NOTHING,
+    ) -> Entry:
+        """Go on from an earlier entry; what came after it stays in the log as a branch.
+
+        `restore` may be "conversation", "code" (the files alone) or "both". Files that somebody
+        else changed stop it with FilesChanged; `resolve` says of each path, or of "*", whether to
+        "keep" it as it is or to "restore" it. undo() takes all of it back.
+        """
+        return drive(self._inner.rewind(to, reason, restore=restore, resolve=resolve))
+
+    def preview_rewind(self, to: str | int) -> RestorePlan:
+        """What putting the files back to an entry would do; nothing is done."""
+        return drive(self._inner.preview_rewind(to))
+
+    def prompts(self) -> tuple[Prompt, ...]:
+        """What the user said and is in force, with what came of each in files."""
+        return drive(self._inner.prompts())
+
+    def diff(self, since: str | int = "", upto: str | int = "") -> tuple[FileDiff, ...]:
+        """What the agent did to files, from one prompt on, up to and with another."""
+        return drive(self._inner.diff(since, upto))
+
+    def workspace(self, directory: str | PathLike[str] = "") -> Workspace:
+        """Records what is done in a directory, so that it can be shown and taken back."""
+        from holdfast.engine.workspace.workspaces import Workspace
+
+        return Workspace(self._inner.workspace(directory))
 
     def view(self, at: str | int = "") -> View:
         """What is visible now, or as it was at an entry."""

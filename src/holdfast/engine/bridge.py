@@ -86,6 +86,7 @@ class Threaded:
             "log",
             "sessions",
             "blobs",
+            "files",
             "calls",
             "counts",
             "snapshots",

@@ -27,6 +27,7 @@ from holdfast.engine.session import AsyncSession
 from holdfast.engine.usage.caps import Held
 from holdfast.engine.usage.costs import By, Costs, costs
 from holdfast.engine.usage.telemetry import Watch
+from holdfast.engine.workspace.directories import Directories
 from holdfast.engine.writer import OnConflict
 from holdfast.errors import Ambiguous, InvalidRequest, NotFound
 from holdfast.files import project_root, write_atomic
@@ -102,8 +103,8 @@ class Engine:
         aside: Callable[[Callable[[], Any]], Awaitable[Any]] | None = None,
     ) -> None:
         self.store = store
-        self.clock = clock
-        self.ids = ids
+        self.clock, self.ids = clock, ids
+        self.directories = Directories(secrets)
         self.lock = lock
         self.secrets = secrets
         self._catalogue = catalogue
@@ -468,6 +469,7 @@ class Engine:
 
     def close(self) -> None:
         """Let go of the store, and of the endpoint that counts."""
+        self.directories.close()
         self.store.close()
         if self.endpoint:
             self.endpoint.close()

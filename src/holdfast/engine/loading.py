@@ -125,7 +125,7 @@ async def opening(log: Log, session: str) -> str:
     for head in await log.heads(session, OPENING):
         if head.role == "user":
             for entry in await log.read(session, (Span(head.seq, head.seq),), bare=True):
-                words = _own_words(entry)
+                words = own_words_of(entry)
                 if words and not _COMMAND.fullmatch(words):
                     return words
                 command = command or words
@@ -135,7 +135,7 @@ async def opening(log: Log, session: str) -> str:
 _COMMAND = re.compile(r"/[a-z][\w-]*(?:[ \t][^\n]*)?")
 
 
-def _own_words(entry: Entry) -> str:
+def own_words_of(entry: Entry) -> str:
     """What somebody said themselves, without what another program wrapped around it."""
     parts = entry.body.parts if isinstance(entry.body, Message) else ()
     told = [part.text for part in parts if isinstance(part, Text) and not part.scaffold]

@@ -13,7 +13,17 @@ from holdfast.engine.settings import settings
 from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.store import Salvaged
 from holdfast.model.window import Count
-from holdfast.ports import Catalogue, Codec, Counter, Embedder, Importer, Provider, Store, Telemetry
+from holdfast.ports import (
+    Catalogue,
+    Codec,
+    Counter,
+    Directory,
+    Embedder,
+    Importer,
+    Provider,
+    Store,
+    Telemetry,
+)
 
 STORES = {
     "sqlite": "holdfast.stores.sqlite.store:SqliteStore.open",
@@ -216,6 +226,11 @@ def has_weights() -> bool:
 def pull_weights(progress: Callable[[int, int], None]) -> Path:
     """Fetch the model that comes with us; where it is then."""
     return cast(Path, _load("holdfast.providers.weights:pull")(progress))
+
+
+def directory(path: str, secrets: tuple[str, ...]) -> Directory:
+    """A directory that an agent works in: scanned, and put back as it was."""
+    return cast("Directory", _load("holdfast.workspace.directory:Directory")(path, secrets))
 
 
 def can_map() -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from holdfast.engine.window.message_cache import MessageCache
 from holdfast.engine.writer import OnConflict, SpendingWriter
 from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.ledger import Effort, Ledger, Report
-from holdfast.model.log import Context, Entry, ReplyEntry, Rewind, SessionInfo, Switch
+from holdfast.model.log import Entry, ReplyEntry, SessionInfo, Switch
 from holdfast.model.message import Media, ToolCall, ToolResult, tool, user
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
@@ -30,6 +31,7 @@ from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
+from holdfast.model.workspace import FileDiff, Prompt, RestorePlan
 from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from holdfast.engine.usage import status_line
     from holdfast.engine.window import pins, sections, tool_deferral
     from holdfast.engine.window.prepared_window import PreparedWindow
+    from holdfast.engine.workspace import prompts, workspaces
+    from holdfast.engine.workspace import rewind as rewinding
+    from holdfast.engine.workspace.workspaces import AsyncWorkspace
 else:  # what prepares and explains windows is most of the engine, and waits for the first turn
     build = later("holdfast.core.ledger.build")
     sections = later("holdfast.engine.window.sections")
@@ -67,10 +72,17 @@ else:  # what prepares and explains windows is most of the engine, and waits for
         later("holdfast.engine.usage.status_line"),
         later("holdfast.engine.calls.stream"),
     )
+    rewinding = later("holdfast.engine.workspace.rewind")
+    prompts, workspaces = (
+        later("holdfast.engine.workspace.prompts"),
+        later("holdfast.engine.workspace.workspaces"),
+    )
     turns, keep_warm = later("holdfast.engine.turns"), later("holdfast.engine.calls.keep_warm")
 
 
 NO_UPKEEP = CompactionHooks()
+
+NOTHING: Mapping[str, str] = {}
 
 
 @checks_arguments
@@ -98,6 +110,7 @@ class AsyncSession(SpendingWriter):
         self.cause = "turn"
         """Why its calls are made, as their rows say."""
         self.spawn, self.pause = engine.spawn, engine.pause
+        self.aside, self.new_lock, self.directories = engine.aside, engine.lock, engine.directories
         self.again, self.kept_policy = self._again, self._kept_policy
 
     @property
@@ -207,13 +220,13 @@ class AsyncSession(SpendingWriter):
         """Carry a plan out, edited or not; undo() takes it back."""
         return await plans.apply(self, plan)
 
-    async def undo(self, marker: str | int = "") -> Entry:
-        """Take back the newest compaction, or the one named; all it hid is visible again."""
-        return await plans.undo(self, marker)
+    async def undo(self, marker: str | int = "", *, resolve: Mapping[str, str] = NOTHING) -> Entry:
+        """Take back the newest compaction or rewind, or the one named, files included."""
+        return await plans.undo(self, marker, resolve)
 
-    async def redo(self, marker: str | int = "") -> Entry:
+    async def redo(self, marker: str | int = "", *, resolve: Mapping[str, str] = NOTHING) -> Entry:
         """Do again what was undone last."""
-        return await plans.redo(self, marker)
+        return await plans.redo(self, marker, resolve)
 
     async def ledger(self) -> Ledger:
         """The exact facts of the session, computed from its log."""
@@ -291,13 +304,37 @@ class AsyncSession(SpendingWriter):
         """Append what a tool answered."""
         return await self.append(tool(ToolResult(call_id, output, error, name)), key=key)
 
-    async def rewind(self, to: str | int, reason: str = "") -> Entry:
-        """Go on from an earlier entry; what came after it stays in the log as a branch."""
-        at = await seq_of(self, to, least=0)
-        following = await self.store.log.read(self.id, (Span(at + 1, at + 1),))
-        if following and isinstance(following[0].body, (Context, Switch)):
-            at += 1  # a change that was told and the marker of it are never parted
-        return await self.append(Rewind(to=at, reason=reason))
+    async def rewind(
+        self,
+        to: str | int,
+        reason: str = "",
+        *,
+        restore: str = "conversation",
+        resolve: Mapping[str, str] = NOTHING,
+    ) -> Entry:
+        """Go on from an earlier entry; what came after it stays in the log as a branch.
+
+        `restore` may be "conversation", "code" (the files alone) or "both". Files that somebody
+        else changed stop it with FilesChanged; `resolve` says of each path, or of "*", whether to
+        "keep" it as it is or to "restore" it. undo() takes all of it back.
+        """
+        return await rewinding.rewind(self, to, reason, restore, resolve)
+
+    async def preview_rewind(self, to: str | int) -> RestorePlan:
+        """What putting the files back to an entry would do; nothing is done."""
+        return await rewinding.preview(self, to)
+
+    async def prompts(self) -> tuple[Prompt, ...]:
+        """What the user said and is in force, with what came of each in files."""
+        return await prompts.prompts(self)
+
+    async def diff(self, since: str | int = "", upto: str | int = "") -> tuple[FileDiff, ...]:
+        """What the agent did to files, from one prompt on, up to and with another."""
+        return await prompts.diff(self, since, upto)
+
+    def workspace(self, directory: str | PathLike[str] = "") -> AsyncWorkspace:
+        """Records what is done in a directory, so that it can be shown and taken back."""
+        return workspaces.AsyncWorkspace(self, str(directory))
 
     async def view(self, at: str | int = "") -> View:
         """What is visible now, or as it was at an entry."""

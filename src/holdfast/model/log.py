@@ -175,16 +175,20 @@ class Rewind(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="k
     to: int
     """The last entry that stays; 0 goes back to the very beginning."""
     reason: str = ""
+    files: str = ""
+    """The restoring of files that was done with it, by its name in the file history."""
 
 
 class Checkpoint(
     Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="checkpoint"
 ):
-    """The files as they were before a prompt; a place to return to."""
+    """Files were put back without the conversation, or a place to return to was named."""
 
     prompt: int = 0
     """The entry of the prompt it belongs to."""
     label: str = ""
+    files: str = ""
+    """The restoring of files that it stands for, by its name in the file history."""
 
 
 class Context(
@@ -224,17 +228,21 @@ class Repair(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="k
     """The model that the limit is for."""
 
 
-class Undo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="undo"):
-    """A Summary, Clear or Rewind no longer counts."""
+class Undo(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="undo"):
+    """A Summary, Clear or Rewind no longer counts, nor a Checkpoint that put files back."""
 
     marker: int
     """The seq of the marker that is undone."""
+    files: str = ""
+    """The restoring of files that was done with it."""
 
 
-class Redo(Struct, frozen=True, kw_only=True, tag_field="kind", tag="redo"):
+class Redo(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="redo"):
     """A marker that was undone counts again."""
 
     marker: int
+    files: str = ""
+    """The restoring of files that was done with it."""
 
 
 class Damaged(

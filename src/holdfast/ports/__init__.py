@@ -11,6 +11,7 @@ from holdfast.ports.store import (
     Blobs,
     Calls,
     Counts,
+    FileHistory,
     Jobs,
     Log,
     Maintenance,
@@ -20,6 +21,7 @@ from holdfast.ports.store import (
     Snapshots,
     Store,
 )
+from holdfast.ports.workspace import Directory
 
 __all__ = [
     "Blobs",
@@ -30,7 +32,9 @@ __all__ = [
     "Counter",
     "Counts",
     "Decoder",
+    "Directory",
     "Embedder",
+    "FileHistory",
     "Ids",
     "Importer",
     "Imports",

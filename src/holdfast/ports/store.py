@@ -12,6 +12,7 @@ from holdfast.model.reply import By, Call, Spent
 from holdfast.model.search import Hit, Query
 from holdfast.model.span import OPEN, Spans
 from holdfast.model.store import Changes, Erased, Erasing, Expect, Finding, OfBackups, Page
+from holdfast.model.workspace import FileChange, KeptFiles
 from holdfast.ports.context import Embedder
 from holdfast.ports.importing import Imports
 
@@ -123,6 +124,44 @@ class Blobs(Protocol):
 
     async def sweep(self) -> int:
         """Remove blobs that nothing refers to; how many went."""
+        ...
+
+
+class FileHistory(Protocol):
+    """What agents did to files, in order, with the content of either side in the blobs."""
+
+    async def record(
+        self, session: str, changes: Sequence[FileChange], contents: Sequence[bytes] = ()
+    ) -> tuple[FileChange, ...]:
+        """Keep changes and contents in one transaction; they come back with their numbers.
+
+        One that has a number takes the place of the row of that number.
+        """
+        ...
+
+    async def remove(self, session: str, numbers: Sequence[int]) -> None:
+        """Forget changes that were not made after all."""
+        ...
+
+    async def changes(
+        self, session: str, *, after: int = 0, limit: int = 4096
+    ) -> tuple[FileChange, ...]:
+        """The changes of a session in order, those before it was forked included."""
+        ...
+
+    async def beside(
+        self, session: str, root: str, *, after: int = 0, limit: int = 4096
+    ) -> tuple[FileChange, ...]:
+        """What other sessions did beneath the same directory, in order."""
+        ...
+
+    async def forget(self, before: int, keep: int) -> KeptFiles:
+        """Let go of the content of changes made before a time, but of the newest `keep`; what
+        went. The changes themselves stay, without it."""
+        ...
+
+    async def kept(self, session: str = "") -> KeptFiles:
+        """How much is kept, of one session or of all."""
         ...
 
 
@@ -315,6 +354,8 @@ class Store(Protocol):
     def sessions(self) -> Sessions: ...
     @property
     def blobs(self) -> Blobs: ...
+    @property
+    def files(self) -> FileHistory: ...
     @property
     def calls(self) -> Calls: ...
     @property

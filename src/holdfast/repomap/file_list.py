@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.errors import Unsafe
 from holdfast.files import Found, Root
-from holdfast.repomap.gitignore import Ignoring
+from holdfast.gitignore import Ignoring
 from holdfast.repomap.parse import language_of
 
 FILES: Final = 5_000

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from holdfast.agent.tools.grep import HITS, SECONDS, Search
 from holdfast.agent.tools.read_file import lines_of
 from holdfast.agent.tools.shell import run
 from holdfast.core.ledger.facts.effort import changed
+from holdfast.engine.workspace.workspaces import Workspace
 from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.files import Root
 from holdfast.model.window import Tool
@@ -39,6 +41,10 @@ class Toolbox:
         self.shows = shows
         """Whether a search may show lines of a file."""
         self._seconds = seconds
+        self.workspace: Workspace | None = None
+        """Records what is done to files, so that it can be taken back."""
+        self.task = ""
+        """The session of the subtask that these are the tools of."""
         self.todo: list[dict[str, str]] = []
 
     def tools(self) -> list[Tool]:
@@ -51,12 +57,22 @@ class Toolbox:
             raise InvalidRequest(f"there is no tool {name!r}; name one of {', '.join(SPECS)}")
         self.check(name, fields)
         try:
-            return SPECS[name].act(self, fields)
+            with self._recorded(name, fields):
+                return SPECS[name].act(self, fields)
         except FileNotFoundError as error:
             path = fields.get("path")
             raise (
                 InvalidRequest(absent(self.root, path)) if isinstance(path, str) else error
             ) from error
+
+    def _recorded(self, name: str, fields: dict[str, Any]) -> AbstractContextManager[Any]:
+        """Record what a call does to files, where somebody does."""
+        if self.workspace is not None and name in CHANGING:
+            path = "/".join(self.root.names(fields["path"]))
+            return self.workspace.recording(path, cause="tool", task=self.task)
+        if self.workspace is not None and name == "shell":
+            return self.workspace.recording(cause="command", task=self.task)
+        return nullcontext()
 
     def check(self, name: str, fields: dict[str, Any]) -> None:
         """Raise InvalidRequest or Unsafe where a call must fail in any case; reads no file."""

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.model.log import (
+    Checkpoint,
     Clear,
     Context,
     Entry,
@@ -37,7 +38,7 @@ from holdfast.model.span import OPEN, Span, Spans, clip, union, within, without
 
 START = Folded()
 
-REVERSIBLE = (Summary, Clear, Rewind)
+REVERSIBLE = (Summary, Clear, Rewind, Checkpoint)
 """What an Undo may name."""
 
 CONVERSATION = (Summary, Clear, Notes, Context, Rewind, Undo, Redo)

@@ -112,7 +112,7 @@ def _unpin(marker: Unpin, kinds: Kinds) -> Iterator[str]:
 
 def _undo(marker: Undo | Redo, kinds: Kinds) -> Iterator[str]:
     if not _is(kinds, marker.marker, *_UNDOABLE):
-        yield f"it names entry {marker.marker}, which is no Summary, Clear or Rewind"
+        yield f"it names entry {marker.marker}, which is no Summary, Clear, Rewind or Checkpoint"
 
 
 _CHECKS: dict[type, Callable[[Any, Kinds], Iterator[str]]] = {

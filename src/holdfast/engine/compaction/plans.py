@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
 from holdfast.core.compaction.acceptance import CHECKED
@@ -18,8 +19,9 @@ from holdfast.engine.compaction.sizes import sized_by_hand
 from holdfast.engine.inspect.ledger import unpacked
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.engine.usage.telemetry import compacted
+from holdfast.engine.workspace import rewind
 from holdfast.errors import Conflict, InvalidRequest
-from holdfast.model.log import Clear, Entry, Redo, Summary, Undo
+from holdfast.model.log import Body, Checkpoint, Entry, Redo, Summary, Undo
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
 from holdfast.model.span import Span, remaining, union, without
@@ -152,24 +154,39 @@ async def apply(session: AsyncSession, made: Plan) -> Entry:
     return entry
 
 
-async def undo(session: AsyncSession, marker: str | int = "") -> Entry:
-    """Put a compaction out of force, the newest where none is named; all it hid comes back."""
+async def undo(
+    session: AsyncSession, marker: str | int = "", resolve: Mapping[str, str] | None = None
+) -> Entry:
+    """Put a compaction or a rewind out of force, the newest where none is named, files included."""
     known = in_force(await loading.every_marker(session.store.log, session.id))
-    standing = [e for e in known if isinstance(e.body, (Summary, Clear))]
+    standing = [e for e in known if isinstance(e.body, REVERSIBLE) and not _is_name(e.body)]
     if marker == "":
         if not standing:
             raise InvalidRequest("there is no compaction to undo; `holdfast compact` makes one")
-        return await session.append(Undo(marker=standing[-1].seq))
+        return await _undone(session, standing[-1], resolve)
     seq = await seq_of(session, marker)
-    reversible = [e.seq for e in known if isinstance(e.body, REVERSIBLE)]
-    if seq not in reversible:
+    found = next((e for e in standing if e.seq == seq), None)
+    if found is None:
+        reversible = [e.seq for e in standing]
         raise InvalidRequest(
             f"entry {seq} is no compaction in force; {_named('in force', reversible)}"
         )
-    return await session.append(Undo(marker=seq))
+    return await _undone(session, found, resolve)
 
 
-async def redo(session: AsyncSession, marker: str | int = "") -> Entry:
+async def _undone(session: AsyncSession, marker: Entry, resolve: Mapping[str, str] | None) -> Entry:
+    turned = await rewind.turn(session, marker, resolve or {}, back=True)
+    return turned or await session.append(Undo(marker=marker.seq))
+
+
+def _is_name(body: Body) -> bool:
+    """Whether a Checkpoint only names a place: there is nothing to take back."""
+    return isinstance(body, Checkpoint) and not body.files
+
+
+async def redo(
+    session: AsyncSession, marker: str | int = "", resolve: Mapping[str, str] | None = None
+) -> Entry:
     """Put a compaction that was undone in force again, the last one undone where none is named."""
     known = await loading.every_marker(session.store.log, session.id)
     found = [entry.seq for entry in undone(known)]
@@ -178,16 +195,22 @@ async def redo(session: AsyncSession, marker: str | int = "") -> Entry:
             raise InvalidRequest(
                 "there is nothing that was undone, so nothing to do again; `holdfast undo` undoes"
             )
-        return await _redone(session, known, found[-1])
+        return await _redone(session, known, found[-1], resolve)
     seq = await seq_of(session, marker)
     if seq not in found:
         raise InvalidRequest(f"entry {seq} was not undone; {_named('undone', found)}")
-    return await _redone(session, known, seq)
+    return await _redone(session, known, seq, resolve)
 
 
-async def _redone(session: AsyncSession, known: tuple[Entry, ...], seq: int) -> Entry:
+async def _redone(
+    session: AsyncSession,
+    known: tuple[Entry, ...],
+    seq: int,
+    resolve: Mapping[str, str] | None = None,
+) -> Entry:
     """Put a marker in force again, unless another summary stands for the same stretch by now."""
-    body = next(entry.body for entry in known if entry.seq == seq)
+    marker = next(entry for entry in known if entry.seq == seq)
+    body = marker.body
     later = [e for e in in_force(known) if e.seq > seq and isinstance(e.body, Summary)]
     if isinstance(body, Summary):
         for entry in later:
@@ -196,7 +219,8 @@ async def _redone(session: AsyncSession, known: tuple[Entry, ...], seq: int) -> 
                 raise InvalidRequest(
                     f"entry {entry.seq} covers some of the same by now; undo it first, then redo"
                 )
-    return await session.append(Redo(marker=seq))
+    turned = await rewind.turn(session, marker, resolve or {}, back=False)
+    return turned or await session.append(Redo(marker=seq))
 
 
 def _named(what: str, seqs: list[int]) -> str:

@@ -16,6 +16,7 @@ from holdfast.errors import StoreError
 from holdfast.model.store import Finding
 from holdfast.stores.health import backups, raw_rows, repair
 from holdfast.stores.sql import rows
+from holdfast.stores.sql.blobs import UNUSED
 from holdfast.stores.sql.keys import (
     MOST_ENTRIES,
     ORDINAL_BITS,
@@ -132,10 +133,7 @@ def _blobs(db: Sqlite) -> Iterator[Finding]:
     for (hash,) in missing:
         what = "a blob that parts refer to is missing; examining their session says where"
         yield Finding(area="blobs", what=what, where=_hex(hash))
-    ((unused,),) = db.rows(
-        "SELECT count(*) FROM blobs WHERE NOT EXISTS "
-        "(SELECT 1 FROM parts WHERE parts.blob = blobs.hash)"
-    )
+    ((unused,),) = db.rows(f"SELECT count(*) FROM blobs WHERE {UNUSED}")
     if unused:
         what = f"{unused} that nothing refers to"
         yield Finding(area="blobs", what=what, mend=repair.SWEEP)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from holdfast.failpoints import failpoint
 from holdfast.stores.health import backups, raw_rows, repair_steps
 from holdfast.stores.search import indexing
+from holdfast.stores.sql.blobs import sweep
 from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.erase import sweep
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite.store import Sqlite

@@ -21,6 +21,7 @@ from holdfast.stores.health import raw_rows
 from holdfast.stores.health.raw_rows import Found
 from holdfast.stores.health.replay import standing
 from holdfast.stores.sql import calls, rows
+from holdfast.stores.sql.blobs import drop_unused
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.keys import (
     MOST_ENTRIES,
@@ -118,8 +119,7 @@ def _put(db: Database, at: int, content: bytes) -> None:
         (at, kind, len(content), kept[0][0] if kept else 0, blob, inline),
     )
     if kept and kept[0][1] is not None:  # what it held is in the part now
-        unused = "NOT EXISTS (SELECT 1 FROM parts WHERE parts.blob = blobs.hash)"
-        db.run(f"DELETE FROM blobs WHERE hash = ? AND {unused}", (kept[0][1],))
+        drop_unused(db, kept[0][1])
 
 
 def _wrap_marker(db: Database, at: int) -> bool:

@@ -14,6 +14,7 @@ from holdfast.model.store import Erasing, Finding
 
 from .calls import MemoryCalls
 from .counts import MemoryCounts
+from .files import MemoryFileHistory
 from .imports import MemoryImports
 from .jobs import MemoryJobs
 from .log import MemoryLog
@@ -36,6 +37,7 @@ class MemoryStore:
         self.log = MemoryLog(shelf)
         self.sessions = MemorySessions(shelf)
         self.blobs = MemoryBlobs(shelf)
+        self.files = MemoryFileHistory(shelf)
         self.calls = MemoryCalls(shelf)
         self.counts = MemoryCounts(shelf)
         self.snapshots = MemorySnapshots(shelf)

@@ -142,6 +142,9 @@ class MemorySessions:
             shelf.awaited.pop(id, None)
             shelf.snapshots.pop(id, None)
             erase_notes(shelf, id)
+            shelf.file_changes = {
+                n: one for n, one in shelf.file_changes.items() if one.session != id
+            }
             shelf.looks = {key: look for key, look in shelf.looks.items() if key[1] != id}
             shelf.unindexed = [each for each in shelf.unindexed if each.session != id]
             return Erased(
@@ -168,6 +171,11 @@ class MemorySessions:
             self._shelf.snapshots.setdefault(fork.id, {}).setdefault(seq, own[seq])
         if upto := self._shelf.note_cursors.get(gone.id, 0):
             self._shelf.note_cursors.setdefault(fork.id, min(upto, fork.fork))
+        for change in [c for c in self._shelf.file_changes.values() if c.session == gone.id]:
+            if change.at <= fork.fork:
+                self._shelf.file_number = number = self._shelf.file_number + 1
+                copied = replace(change, session=fork.id, number=number)
+                self._shelf.file_changes[number] = copied
         further = min(gone.fork, fork.fork)
         heir = gone.parent if gone.parent in self._shelf.sessions else ""
         self._shelf.sessions[fork.id] = replace(fork, parent=heir, fork=further)

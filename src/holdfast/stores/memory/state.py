@@ -12,6 +12,7 @@ from holdfast.model.job import Job
 from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.note import NoteRecord, RecordKind
 from holdfast.model.reply import Call
+from holdfast.model.workspace import FileChange, contents
 
 LISTED = "`holdfast sessions` lists them"
 
@@ -50,6 +51,8 @@ class Shelf:
         self.snapshots: dict[str, dict[int, tuple[int, bytes]]] = {}  # by session and entry
         self.notes: dict[tuple[str, RecordKind, str], NoteRecord] = {}  # by scope, kind and id
         self.note_cursors: dict[str, int] = {}
+        self.file_changes: dict[int, FileChange] = {}  # by number
+        self.file_number = 0
         self.awaited: dict[str, tuple[str, int]] = {}  # by session: the parent, and what it shares
         self.unindexed: list[Entry] = []  # what a search has not caught up with
 
@@ -83,7 +86,9 @@ class Shelf:
         return tuple(self.line(id)[first - 1 : first + many - 1])
 
     def sweep(self) -> int:
-        """Forget every blob: nothing in memory refers to one, since large parts need none."""
-        many = len(self.blobs)
-        self.blobs.clear()
-        return many
+        """Forget the blobs that no file's change refers to; nothing else in memory does."""
+        used = {hash for one in self.file_changes.values() for hash in contents(one)}
+        gone = [hash for hash in self.blobs if hash not in used]
+        for hash in gone:
+            del self.blobs[hash]
+        return len(gone)

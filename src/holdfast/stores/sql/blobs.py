@@ -5,7 +5,29 @@ from __future__ import annotations
 from holdfast.errors import NotFound
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.database import Database
-from holdfast.stores.sql.erase import sweep
+
+UNUSED = (
+    "NOT EXISTS (SELECT 1 FROM parts WHERE parts.blob = blobs.hash) "
+    "AND NOT EXISTS (SELECT 1 FROM file_changes WHERE file_changes.before = blobs.hash) "
+    "AND NOT EXISTS (SELECT 1 FROM file_changes WHERE file_changes.after = blobs.hash)"
+)
+"""What is true of a blob that nothing refers to."""
+
+
+def drop_unused(db: Database, blob: bytes) -> bool:
+    """Remove a blob that nothing refers to; whether it was one."""
+    if not db.rows(f"SELECT 1 FROM blobs WHERE hash = ? AND {UNUSED}", (blob,)):
+        return False
+    db.run("DELETE FROM blobs WHERE hash = ?", (blob,))
+    return True
+
+
+def sweep(db: Database) -> int:
+    """Remove blobs that nothing refers to; how many went."""
+    ((many,),) = db.rows(f"SELECT count(*) FROM blobs WHERE {UNUSED}")
+    if many:
+        db.run(f"DELETE FROM blobs WHERE {UNUSED}")
+    return many
 
 
 class SqlBlobs:

@@ -7,7 +7,9 @@ from typing import Any
 from holdfast.failpoints import failpoint
 from holdfast.model.span import Span, Spans, clip
 from holdfast.model.store import Erased, OfBackups
+from holdfast.stores.sql.blobs import drop_unused
 from holdfast.stores.sql.database import Database
+from holdfast.stores.sql.files import contents_of
 from holdfast.stores.sql.keys import MOST_ENTRIES, part_place, parts_of, place
 from holdfast.stores.sql.lineage import unknown
 from holdfast.stores.sql.notes import erase_notes
@@ -27,8 +29,8 @@ def erase(db: Database, id: str, backups: OfBackups = "rewrite") -> Erased:
         copied = _hand_over(db, number, parent, fork)
         entries, parts = _counted(db, number)
         failpoint("erase.before_delete")
-        blobs = _blobs(db, number)
         erase_notes(db, id, number)
+        blobs = [*_blobs(db, number), *contents_of(db, "session = ?", (number,))]
         whole = _delete(db, number)
         failpoint("erase.before_sweep")
         swept = _sweep(db, blobs)
@@ -58,9 +60,7 @@ def _sweep(db: Database, blobs: list[bytes]) -> int:
     """Remove those of these blobs that nothing refers to any more; how many went."""
     gone = 0
     for blob in blobs:
-        if not db.rows("SELECT 1 FROM parts WHERE blob = ? LIMIT 1", (blob,)):
-            db.run("DELETE FROM blobs WHERE hash = ?", (blob,))
-            gone += 1
+        gone += drop_unused(db, blob)
     return gone
 
 
@@ -83,6 +83,12 @@ def _hand_over(db: Database, number: int, parent: int | None, fork: int) -> tupl
             "INSERT INTO note_cursors SELECT ?, min(seq, ?) FROM note_cursors WHERE session = ? "
             "ON CONFLICT DO NOTHING",
             (child, shared, number),
+        )
+        db.run(
+            "INSERT INTO file_changes (session, at, created, before, after, root, data) "
+            "SELECT ?, at, created, before, after, root, data FROM file_changes "
+            "WHERE session = ? AND at <= ? ORDER BY number",
+            (child, number, shared),
         )
         db.run(
             "UPDATE sessions SET parent = ?, fork = ?, indexed = ? WHERE n = ?",
@@ -143,16 +149,8 @@ def _delete(db: Database, number: int) -> bool:
         ("DELETE FROM sources WHERE session = ?", one),
         ("DELETE FROM awaited WHERE session = ?", one),
         ("DELETE FROM snapshots WHERE session = ?", one),
+        ("DELETE FROM file_changes WHERE session = ?", one),
         ("DELETE FROM sessions WHERE n = ?", one),
     ):
         db.run(sql, values)
     return whole
-
-
-def sweep(db: Database) -> int:
-    """Remove blobs that nothing refers to; how many went."""
-    unused = "NOT EXISTS (SELECT 1 FROM parts WHERE parts.blob = blobs.hash)"
-    ((many,),) = db.rows(f"SELECT count(*) FROM blobs WHERE {unused}")
-    if many:
-        db.run(f"DELETE FROM blobs WHERE {unused}")
-    return many

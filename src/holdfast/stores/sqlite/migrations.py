@@ -113,6 +113,12 @@ def m0016_search_by_stems(db: Database, words: dict[str, str]) -> None:
     m0006_search_with_filters(db, words)
 
 
+def m0017_file_changes(db: Database, words: dict[str, str]) -> None:
+    """What agents did to files, with the content of either side in the blobs."""
+    for statement in _FILE_CHANGES:
+        db.run(statement.format_map(words))
+
+
 MIGRATIONS: tuple[Step, ...] = (
     m0001_the_log,
     m0002_calls_and_jobs,
@@ -130,6 +136,7 @@ MIGRATIONS: tuple[Step, ...] = (
     m0014_calls_in_order,
     m0015_notes,
     m0016_search_by_stems,
+    m0017_file_changes,
 )
 
 
@@ -270,4 +277,14 @@ _NOTES = (
         session TEXT NOT NULL, scope {bytes} NOT NULL, kind TEXT NOT NULL, id {bytes} NOT NULL,
         PRIMARY KEY (session, scope, kind, id)) {clustered}""",
     "CREATE TABLE note_cursors (session BIGINT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL)",
+)
+
+_FILE_CHANGES = (
+    """CREATE TABLE file_changes (
+        number {identity}, session BIGINT NOT NULL, at BIGINT NOT NULL, created BIGINT NOT NULL,
+        before {bytes}, after {bytes}, root {bytes} NOT NULL, data {bytes} NOT NULL)""",
+    "CREATE INDEX file_changes_by_session ON file_changes (session, number)",
+    "CREATE INDEX file_changes_by_root ON file_changes (root, number)",
+    "CREATE INDEX file_changes_by_before ON file_changes (before) WHERE before IS NOT NULL",
+    "CREATE INDEX file_changes_by_after ON file_changes (after) WHERE after IS NOT NULL",
 )

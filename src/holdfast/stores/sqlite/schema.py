@@ -18,7 +18,7 @@ from holdfast.errors import Corrupt, Outdated
 from holdfast.stores.sql.database import Database
 from holdfast.stores.sqlite.migrations import MIGRATIONS
 
-CURRENT = "360053a6d9c262246f2016e4009157f3"
+CURRENT = "756ed7f44999d9301d1ecd3d3d20c750"
 """The fingerprint of the schema after all migrations: what nearly every store has. Where it is not
 up to date, opening a store takes longer, for its schema is made anew to be compared."""
 

@@ -23,6 +23,7 @@ from holdfast.stores.sql.blobs import SqlBlobs
 from holdfast.stores.sql.calls import SqlCalls
 from holdfast.stores.sql.counts import SqlCounts
 from holdfast.stores.sql.database import Row
+from holdfast.stores.sql.files import SqlFileHistory
 from holdfast.stores.sql.imports import SqlImports
 from holdfast.stores.sql.jobs import SqlJobs
 from holdfast.stores.sql.keys import entry_of, number_of, seq_of
@@ -396,6 +397,7 @@ class SqliteStore:
         self.log = SqliteLog(db)
         self.sessions = SqlSessions(db)
         self.blobs = SqlBlobs(db)
+        self.files = SqlFileHistory(db)
         self.calls = SqlCalls(db)
         self.counts = SqlCounts(db)
         self.snapshots = SqlSnapshots(db)

@@ -14,6 +14,7 @@ from .blobs import BlobsContract
 from .calls import CallsContract
 from .counts import CountsContract
 from .erasing import ErasingContract
+from .files import FilesContract
 from .forks import ForkContract
 from .importer import ImporterContract
 from .imports import ImportsContract
@@ -47,6 +48,7 @@ class StoreContract(
     CountsContract,
     SnapshotsContract,
     NotesContract,
+    FilesContract,
     SearchContract,
     QuestionsContract,
     MeaningContract,
@@ -61,6 +63,7 @@ __all__ = [
     "CallsContract",
     "Contract",
     "CountsContract",
+    "FilesContract",
     "ImporterContract",
     "ImportsContract",
     "JobsContract",

@@ -1,0 +1,101 @@
+"""Prompts: places to go back to, with what came of each in files; and what became of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.core.workspace.diff import diffs
+from holdfast.core.workspace.history import files_of, net, since, until
+from holdfast.engine import loading
+from holdfast.engine.inspect.lookup import seq_of
+from holdfast.engine.workspace.rewind import changes
+from holdfast.errors import NotFound
+from holdfast.model.log import Entry
+from holdfast.model.message import Message
+from holdfast.model.span import OPEN, Span
+from holdfast.model.workspace import FileChange, FileDiff, Prompt
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import AsyncSession
+
+
+async def prompts(session: AsyncSession) -> tuple[Prompt, ...]:
+    """What the user said and is in force, in order, with the files that each changed."""
+    said = await _said(session)
+    done = await changes(session)
+    found: list[Prompt] = []
+    for n, (first, entry, text) in enumerate(said):
+        last = said[n + 1][0] if n + 1 < len(said) else OPEN
+        mine = [one for one in done if first - 1 < one.at < last and one.cause != "restore"]
+        files, added, removed = files_of(mine)
+        found.append(
+            Prompt(
+                seq=entry.seq, created=entry.created, text=text, to=first - 1, files=files,
+                added=added, removed=removed,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+async def _said(session: AsyncSession) -> list[tuple[int, Entry, str]]:
+    """Each prompt with its words, and where what was said along with it begins."""
+    view = await session.view()
+    found: list[tuple[int, Entry, str]] = []
+    first = 0
+    async for page in loading.pages(session.store.log, session.id, view.spans):
+        for entry in page:
+            if not _is_prompt(entry):
+                first = 0
+                continue
+            first = first or entry.seq
+            if text := loading.own_words_of(entry):
+                found.append((first, entry, text))
+                first = 0
+    return found
+
+
+def _is_prompt(entry: Entry) -> bool:
+    """Whether the user said it, or it was said along with what they said, such as a file.
+
+    A command of the user's own is neither: it stays where the prompt behind it is taken back.
+    """
+    body = entry.body
+    if not isinstance(body, Message) or body.role != "user":
+        return False
+    return all(getattr(part, "scaffold", "") != "user_shell_command" for part in body.parts)
+
+
+async def diff(
+    session: AsyncSession, since_: str | int = "", upto: str | int = ""
+) -> tuple[FileDiff, ...]:
+    """What became of files from one prompt on, up to and with another; all of it by default."""
+    done = await changes(session)
+    if since_ != "":
+        done = since(done, await seq_of(session, since_) - 1)
+    if upto != "":
+        done = until(done, await _behind(session, upto))
+    return diffs(done, await _contents(session, done))
+
+
+async def _behind(session: AsyncSession, named: str | int) -> int:
+    """Where the next thing that the user said begins."""
+    seq = await seq_of(session, named)
+    async for page in loading.pages(session.store.log, session.id, (Span(seq + 1),)):
+        for entry in page:
+            if _is_prompt(entry) and loading.own_words_of(entry):
+                return entry.seq
+    return OPEN
+
+
+async def _contents(session: AsyncSession, done: Sequence[FileChange]) -> dict[str, bytes]:
+    """What the paths held at first and in the end, as far as it is kept."""
+    found: dict[str, bytes] = {}
+    for one in net(done).values():
+        for state in (one.before, one.after):
+            if state.holds and not state.uncovered and state.hash not in found:
+                try:
+                    found[state.hash] = await session.store.blobs.fetch(state.hash)
+                except NotFound:
+                    continue
+    return found

@@ -1,0 +1,77 @@
+"""Workspaces: a directory as a session works in it, behind both doors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.engine.bridge import drive
+from holdfast.engine.workspace.recorder import Recorder, Recording
+from holdfast.model.workspace import Cause, Coverage
+
+if TYPE_CHECKING:
+    from holdfast.engine.session import AsyncSession
+
+
+class AsyncWorkspace:
+    """Records what is done in one directory, for one session."""
+
+    def __init__(self, session: AsyncSession, directory: str = "") -> None:
+        self._session = session
+        where = directory or session.info.directory or os.getcwd()
+        self.recorder = Recorder(
+            session, session.directories.at(where), session.aside, session.new_lock()
+        )
+
+    async def prepare(self) -> Coverage:
+        """Know the directory as it is, before anything is done in it; what will be covered."""
+        return await self.recorder.prepare()
+
+    def prepare_ahead(self) -> None:
+        """The same in the background, where there is one."""
+        if self._session.spawn:
+            self._session.spawn(self._prepared)
+
+    async def _prepared(self) -> None:
+        await self.recorder.prepare()
+
+    def recording(
+        self, *paths: str, cause: Cause = "recording", task: str = ""
+    ) -> AbstractAsyncContextManager[Recording]:
+        """Record what happens inside: to these paths, or to any where none is named.
+
+        `changes` of what it gives is what was done, once it has ended.
+        """
+        return self.recorder.recording(*paths, cause=cause, task=task)
+
+
+class Workspace:
+    """The same behind the blocking door; may be shared among threads."""
+
+    def __init__(self, inner: AsyncWorkspace) -> None:
+        self._inner = inner
+
+    def prepare(self) -> Coverage:
+        """Know the directory as it is, before anything is done in it; what will be covered."""
+        return drive(self._inner.prepare())
+
+    def prepare_ahead(self) -> None:
+        """The same in the background."""
+        self._inner.prepare_ahead()
+
+    @contextmanager
+    def recording(
+        self, *paths: str, cause: Cause = "recording", task: str = ""
+    ) -> Generator[Recording]:
+        """Record what happens inside: to these paths, or to any where none is named.
+
+        `changes` of what it gives is what was done, once it has ended.
+        """
+        recorder = self._inner.recorder
+        recording = drive(recorder.begin(paths, cause, task))
+        try:
+            yield recording
+        finally:
+            drive(recorder.end(recording))
