@@ -21,9 +21,10 @@ from bench.preparing import MODEL, SYSTEM, TOOLS, body, steps
 from bench.progress import Stage, silent
 from bench.table import Table, Target, count, duration, targets
 from holdfast.engine.bridge import ThreadLock, drive
-from holdfast.engine.compaction.ladder import Climb
+from holdfast.engine.compaction.ladder import Ladder
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SystemClock, Ulids
+from holdfast.engine.window.token_count import TokenCount
 from holdfast.model.message import user
 from holdfast.model.profile import Profile
 from holdfast.providers.catalogue import BuiltIn
@@ -121,10 +122,9 @@ async def _planned(engine: Engine, id: str) -> tuple[float, float, float]:
     from holdfast.core.compaction.ladder import first_telling, next_plan
 
     session = await engine.session(id)
-    turn = await session.turns.preparation(system=SYSTEM, tools=TOOLS)
-    counting = await turn.counting(write=False)
+    turn = (await session.turns.turn(system=SYSTEM, tools=TOOLS)).preview()
     view = await session.view()
-    climb = Climb(turn.scene, counting, write=False)
+    climb = Ladder(turn, await TokenCount(turn).begin())
     began = time.process_time()
     now = await climb.situation(view)
     looked = time.process_time()

@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         found = traces(Path(folder) / "log.db")
-    print(f"{'':8} {'core+engine':>12} {'all':>5} {'functions':>10} {'hops':>6}")
+    print(f"{'trace':8} {'core+engine':>12} {'all':>5} {'functions':>10} {'hops':>6}")
     for name, trace in found.items():
         inner, every = trace.of("core", "engine"), len(trace.modules)
         print(f"{name:8} {inner:12} {every:5} {len(trace.functions):10} {trace.hops:6}")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.engine.compaction.background import wants_summary
+from holdfast.core.compaction.summarise import is_near
 from holdfast.model.policy import Due, Summarise
 from tests.core.situations import PLAIN, situation, user
 
@@ -27,7 +27,7 @@ def test_from_a_share_of_the_mark_on(due: Due, mark: int, step: str) -> None:
     policy = replace(POLICY, **{step: Summarise(due=due)})
 
     def wants(tokens: int, **more: Any) -> bool:
-        return wants_summary(situation(user(1), policy=policy, tokens=tokens, asks=True, **more))
+        return is_near(situation(user(1), policy=policy, tokens=tokens, asks=True, **more))
 
     near = mark * 8 // 10
     assert [wants(n) for n in (near - 1, near, mark - 1, mark)] == [False, True, True, False]
@@ -38,8 +38,8 @@ def test_not_where_nobody_is_asked_or_nothing_is_made_beside_the_turns() -> None
         user(1), tokens=45_000, asks=True,
         policy=replace(POLICY, summarise=Summarise(due=Due(tokens=50_000))),
     )  # fmt: skip
-    assert wants_summary(now)
-    assert not wants_summary(replace(now, asks=False))
-    assert not wants_summary(replace(now, policy=replace(now.policy, background=False)))
-    assert not wants_summary(replace(now, policy=replace(now.policy, summarise=None)))
-    assert not wants_summary(replace(now, budget=replace(now.budget, room=44_000)))
+    assert is_near(now)
+    assert not is_near(replace(now, asks=False))
+    assert not is_near(replace(now, policy=replace(now.policy, background=False)))
+    assert not is_near(replace(now, policy=replace(now.policy, summarise=None)))
+    assert not is_near(replace(now, budget=replace(now.budget, room=44_000)))

@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.bridge import drive
-from holdfast.engine.calls.send import speak
+from holdfast.engine.calls.send import send
 from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
 from holdfast.model.log import Clear, Entry, Summary
@@ -40,7 +40,7 @@ def session(hf: Holdfast, model: str) -> Any:
 def spoken(s: Any, server: StrictServer, format: str, **asking: Any) -> Entry:
     name = "anthropic" if format == "anthropic" else "openai"
     with closing(provider(name, format, key="sk-test", url=server.url(name))) as to:
-        return drive(speak(s, to, None, **asking))
+        return drive(send(s, s.turns, to, None, **asking))
 
 
 def told(s: Any, turns: int) -> None:
@@ -325,7 +325,7 @@ def test_thoughts_of_finished_turns_are_cleared_turn_by_turn(hf: Holdfast) -> No
             with closing(
                 provider("anthropic", "anthropic", key="sk-test", url=server.url("anthropic"))
             ) as to:
-                drive(speak(s, to, None, {"thinking": 2_000}))
+                drive(send(s, s.turns, to, None, {"thinking": 2_000}))
         assert not server.refused
         assert "first thought" in text(server.asked[2])
         assert "first thought" not in text(server.asked[3])

@@ -12,7 +12,7 @@ import holdfast
 from holdfast.core.compaction.notes import TEMPLATE
 from holdfast.engine.bridge import drive
 from holdfast.engine.client import Session
-from holdfast.engine.compaction.lease import Lease, is_flying
+from holdfast.engine.compaction.lease import Lease, is_held
 from holdfast.model.log import Notes, Pin, Summary
 from holdfast.model.message import Message, Text, assistant
 from tests.policies import AHEAD, NOTED
@@ -299,5 +299,5 @@ def test_the_lease_on_a_summary_ends_with_it(tmp_path: Path, voice: Any) -> None
         jobs = drive(hf.engine.store.jobs.jobs(s.id))
         assert [job.kind for job in jobs] == [f"summary {s.id}"]
         assert all(job.finished and job.outcome == "done" for job in jobs)
-        assert not drive(is_flying(s._inner, "summary"))  # type: ignore[reportPrivateUsage]
+        assert not drive(is_held(s._inner, "summary"))  # type: ignore[reportPrivateUsage]
         assert drive(Lease.begin(s._inner, "summary", 5))  # type: ignore[reportPrivateUsage]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.compaction.lease import is_flying
+from holdfast.engine.compaction.lease import is_held
 from holdfast.model.log import Summary
 from holdfast.model.message import assistant
 from tests.policies import AHEAD
@@ -59,7 +59,7 @@ def test_a_task_is_cancelled_while_it_waits_for_a_summary(tmp_path: Path) -> Non
                 await task
             assert voice.cancelled == 1
             assert [entry.id async for entry in s.entries()] == before
-            assert not await is_flying(s, "summary")
+            assert not await is_held(s, "summary")
             voice.free.set()
             assert (await s.window()).over == 0
             made = [e.body async for e in s.entries() if isinstance(e.body, Summary)]
@@ -87,7 +87,7 @@ def test_a_thread_that_goes_on_speaking_changes_nothing(tmp_path: Path) -> None:
                 await task
             head = (await s.refresh()).head
             free.set()
-            assert not await is_flying(s, "summary")
+            assert not await is_held(s, "summary")
             assert (await s.refresh()).head == head
             assert (await s.window()).over == 0
 
@@ -97,7 +97,7 @@ def test_a_thread_that_goes_on_speaking_changes_nothing(tmp_path: Path) -> None:
 CHILD = """
 import sys, threading
 import holdfast
-from holdfast.engine.compaction.lease import is_flying
+from holdfast.engine.compaction.lease import is_held
 from holdfast.engine.bridge import drive
 from holdfast.model.log import Summary
 from holdfast.model.message import assistant
@@ -119,7 +119,7 @@ with holdfast.open({store!r}) as hf:
     try:
         s.window()
     except KeyboardInterrupt:
-        print("interrupted", s.refresh().head - head, drive(is_flying(s._inner, "summary")))
+        print("interrupted", s.refresh().head - head, drive(is_held(s._inner, "summary")))
     free.set()
     assert s.window().over == 0
     print([e.body.model for e in s.entries() if isinstance(e.body, Summary)])

@@ -13,7 +13,9 @@ from holdfast.counters.exact import count
 from holdfast.engine.client import Holdfast, Session, ThreadLock, drive
 from holdfast.engine.engine import Engine
 from holdfast.engine.ids import SystemClock, Ulids
+from holdfast.engine.window.sections import Given
 from holdfast.engine.window.token_count import TokenCount
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.errors import Unreachable
 from holdfast.model.log import Summary
 from holdfast.model.message import Message, Text, ToolCall, ToolResult
@@ -293,10 +295,10 @@ def test_reports_teach_the_ratio_of_the_model() -> None:
             made.request("anthropic")
             s.reply(answer(round(made.estimated * 1.5), 5))
         profile = s.catalogue.profile("claude-sonnet-4-6")
-        counting = TokenCount(s._inner, profile, policy("holdfast"), "", write=False)
+        counting = TokenCount(TurnState(s._inner, Given(), profile, policy("holdfast")))
         assert 1.15 < drive(counting.begin()).ratio <= 1.5
         switched = replace(profile, provider="google", ratio=1.1)
-        other = TokenCount(s._inner, switched, policy("holdfast"), "", write=False)
+        other = TokenCount(TurnState(s._inner, Given(), switched, policy("holdfast")))
         assert drive(other.begin()).ratio == 1.1
 
 

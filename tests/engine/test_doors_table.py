@@ -30,7 +30,7 @@ from holdfast.model.log import Checkpoint, Clear, PartRef, Summary
 from holdfast.model.message import Media, Message, Text, ToolCall, ToolResult, assistant, tool, user
 from holdfast.model.profile import Price
 from holdfast.model.span import Span
-from holdfast.model.window import Options, Tool
+from holdfast.model.window import Tool
 from holdfast.ports import Store
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite.store import SqliteStore
@@ -143,7 +143,6 @@ class Story:
         made = self.window("window", system="You are careful.", tools=tools, context={"cwd": "/p", "date": "today"})  # fmt: skip
         for format in ("anthropic", "openai-chat", "openai-responses", "gemini", "odd"):
             self.told(f"request {format}", lambda format=format: made.request(format))
-        self.told("hash", lambda: made.hash("anthropic", Options(max_tokens=7)))
         self.told("reply", lambda: s.reply(claude("I look.", 1, [("c1", "read", {"path": "src/parser.py"}), ("c2", "read", {"path": "b"})], cache_creation_input_tokens=700)))  # fmt: skip
         self.told("reply again", lambda: s.reply(claude("I look.", 1, [("c1", "read", {"path": "src/parser.py"}), ("c2", "read", {"path": "b"})], cache_creation_input_tokens=700)))  # fmt: skip
         self.told("states", s.tool_states)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import holdfast
 from holdfast.engine.bridge import drive
-from holdfast.engine.compaction.lease import Lease, holder, is_flying, is_gone
+from holdfast.engine.compaction.lease import Lease, holder, is_gone, is_held
 
 CHILD = """
 import sys, time
@@ -32,10 +32,10 @@ def test_whoever_was_killed_holds_nothing(tmp_path: Path) -> None:
         ) as child:
             assert child.stdout
             assert child.stdout.readline() == "held\n"
-            assert drive(is_flying(s, "summary"))
+            assert drive(is_held(s, "summary"))
             assert drive(Lease.begin(s, "summary", 600)) is None
             child.send_signal(signal.SIGKILL)
-        assert not drive(is_flying(s, "summary"))
+        assert not drive(is_held(s, "summary"))
         taken = drive(Lease.begin(s, "summary", 600))
         assert taken
         assert drive(Lease.begin(s, "summary", 600)) is None  # and now it is held by us

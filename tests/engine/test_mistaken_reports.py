@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from holdfast.engine.client import drive
+from holdfast.engine.window.sections import Given
 from holdfast.engine.window.token_count import TokenCount
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.policies import policy
 from tests.engine.test_counting import exactly, opened
 
@@ -58,6 +60,7 @@ def test_a_small_ratio_does_not_let_more_through_than_twice_the_room() -> None:
             made.request("openai-chat")
             s.reply(answer(made.estimated // 2 + 1, 3, turn))
         profile, budget = s.catalogue.profile("gpt-4o"), s.preview().window.budget
-        counting = drive(TokenCount(s._inner, profile, policy("holdfast"), "", write=False).begin())
+        turn = TurnState(s._inner, Given(), profile, policy("holdfast"))
+        counting = drive(TokenCount(turn, asks=False).begin())
         assert counting.ratio < 0.7
         assert counting.hopeful(budget).room == 2 * budget.room

@@ -10,7 +10,7 @@ import pytest
 import holdfast
 from holdfast.core.calls.price import cost
 from holdfast.engine.bridge import drive
-from holdfast.engine.calls.send import speak
+from holdfast.engine.calls.send import send
 from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
 from holdfast.errors import AuthError, Throttled, Unreachable
@@ -40,7 +40,7 @@ def session(hf: Holdfast, format: str) -> Any:
 def spoken(s: Any, server: StrictServer, format: str, hear: Any = None, **asking: Any) -> Any:
     name = WHO[format][0]
     with closing(provider(name, format, key="sk-test", url=server.url(name))) as to:
-        return drive(speak(s, to, hear, **asking))
+        return drive(send(s, s.turns, to, hear, **asking))
 
 
 @pytest.mark.parametrize("format", WHO)

@@ -321,8 +321,8 @@ class Climber:
     def _estimated(self, seq: int) -> int:
         """What the window of that moment takes, by estimate."""
         turns = self.s._inner.turns
-        preparation = drive(turns.preparation(model=self.model, **self._around()))
-        return drive(preparation.of(self.s.view(seq)))[0].tokens.tokens
+        turn = drive(turns.turn(model=self.model, **self._around()))
+        return drive(turn.assembled(self.s.view(seq))).window.tokens.tokens
 
     def check_prefix(self, made: PreparedWindow) -> None:
         """Law 8."""

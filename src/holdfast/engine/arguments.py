@@ -152,8 +152,14 @@ def check_argument(call: str, name: str, annotation: str, value: Any) -> None:
         )
 
 
+PLAIN = frozenset({str, int, float, bool, type(None)})
+"""Types that are what they are."""
+
+
 def plainly(value: Any) -> Any:
     """Text and numbers of a subclass as plain ones, also inside a list or a mapping of them."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, (str, int, float)):
         return plain_scalar(value)
     if type(value) in (list, tuple):
@@ -168,7 +174,7 @@ def plainly(value: Any) -> Any:
 
 
 def _derived(value: object) -> bool:
-    return plain_scalar(value) is not value
+    return type(value) not in PLAIN and plain_scalar(value) is not value
 
 
 def checked(call: Callable[..., T]) -> Callable[..., T]:
@@ -251,7 +257,7 @@ class Takes:
 
 def fields_of(options: str) -> dict[str, str]:
     """The fields of a TypedDict that calls take by name, each with its annotation."""
-    from holdfast.engine.turns import Asking
+    from holdfast.engine.window.sections import Asking
     from holdfast.model.search import Where
 
     described: Any = {"Asking": Asking, "Where": Where}[options]

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from holdfast.engine.compaction.forecast import Foreseen
     from holdfast.engine.inspect.explain import Explained
     from holdfast.engine.inspect.recall import Recalled
-    from holdfast.engine.turns import Asking
     from holdfast.engine.window.prepared_window import PreparedWindow
+    from holdfast.engine.window.sections import Asking
     from holdfast.engine.workspace.workspaces import Workspace
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Any, Unpack, cast, get_args
 
 from holdfast.core.log.validate import own_id, text
 from holdfast.core.search.nearest import nearest
@@ -15,6 +15,7 @@ from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
 from holdfast.engine.compaction.hooks import CompactionHooks, Heard, Hook, Voice, Work
 from holdfast.engine.compaction.stored_policies import KeptCatalogue, KeptPolicies
+from holdfast.engine.context import Lock
 from holdfast.engine.erasure import Erasures
 from holdfast.engine.exporting.output_path import placing
 from holdfast.engine.importing.batch import run
@@ -24,8 +25,8 @@ from holdfast.engine.inspect.lookup import respelled
 from holdfast.engine.knowledge.project import memory_of
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import AsyncSession
-from holdfast.engine.usage.caps import Held
 from holdfast.engine.usage.costs import By, Costs, costs
+from holdfast.engine.usage.held_costs import HeldCosts
 from holdfast.engine.usage.telemetry import Watch
 from holdfast.engine.workspace.directories import Directories
 from holdfast.engine.writer import OnConflict
@@ -55,16 +56,6 @@ SHORTEST_PREFIX = 6
 
 
 NO_CAPS = Caps()
-
-
-class Lock(Protocol):
-    """What one task, or thread, holds at a time; the door chooses its colour."""
-
-    def acquire(self) -> Awaitable[object] | None:
-        """Wait for it; what is left to await, if anything."""
-        ...
-
-    def release(self) -> None: ...
 
 
 async def in_place(work: Callable[[], Any]) -> Any:
@@ -117,7 +108,7 @@ class Engine:
         self._erasures = Erasures(self)
         self.voice = voice
         """Calls whoever writes summaries, in the door's colour."""
-        self.caps, self.held = caps, Held()
+        self.caps, self.held = caps, HeldCosts()
         """What may be spent, and what is held for calls under way."""
         self.watch = Watch(telemetry)
         """Told of everything that happens."""
@@ -408,7 +399,8 @@ class Engine:
         from holdfast.engine.exporting.export import Exporting, exported
 
         session = await self.session(id)
-        made = await exported(Exporting(session, to, model=model, raw=raw, boundaries=boundaries))
+        making = Exporting(session, session.turns, to, model=model, raw=raw, boundaries=boundaries)
+        made = await exported(making)
         if file:
             with placing(file):
                 await self.aside(lambda: write_atomic(file, made.data))
@@ -434,7 +426,7 @@ class Engine:
         session = await self.session(id)
         own = "" if directory else session.info.directory
         where = own or _places(directory or ".")[0]
-        handed = await hand_over(session, to, directory=where, model=model, raw=raw)
+        handed = await hand_over(session, session.turns, to, directory=where, model=model, raw=raw)
         if home and handed.name:
             await self.aside(lambda: put(handed, Path(home)))
         return handed

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from holdfast.model.store import Erasing
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
 
 LEASE: Final = 10 * 60_000
 """How long one step may take before somebody else tries it, in ms."""
@@ -26,7 +26,7 @@ MOST_PAUSE: Final = 2_000
 class Erasures:
     """The job of one engine, and what it has ended."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: EngineContext) -> None:
         self._engine = engine
         self._running = False
         self._ended: list[Erasing] = []

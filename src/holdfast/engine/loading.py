@@ -82,6 +82,22 @@ async def read(log: Log, session: str, spans: Spans) -> list[Entry]:
     return found
 
 
+async def messages(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The messages inside some spans."""
+    return tuple([entry for entry in await read(log, session, spans) if entry.is_message])
+
+
+async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
+    """The markers inside some spans."""
+    return tuple([entry for entry in await read(log, session, spans) if not entry.is_message])
+
+
+async def standing_repairs(log: Log, view: View) -> tuple[Entry, ...]:
+    """What refusals have taught, as far as it is in force."""
+    spans = tuple(Span(seq, seq) for seq in view.folded.repairs)
+    return await markers(log, view.session.id, spans) if spans else ()
+
+
 async def every_marker(log: Log, session: str) -> tuple[Entry, ...]:
     """All markers of a session, in order."""
     found: tuple[Entry, ...] = ()

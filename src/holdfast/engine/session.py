@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec.structs import replace
 
@@ -14,9 +13,10 @@ from holdfast.core.log.validate import text, typed
 from holdfast.core.secrets import redact
 from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
+from holdfast.engine.calls.response import is_stream
 from holdfast.engine.calls.stream import OnDelta
 from holdfast.engine.compaction.hooks import Ahead, CompactionHooks
-from holdfast.engine.inspect.lookup import seq_of
+from holdfast.engine.inspect.lookup import entry_at, seq_of
 from holdfast.engine.lazy import later
 from holdfast.engine.window.message_cache import MessageCache
 from holdfast.engine.writer import OnConflict, SpendingWriter
@@ -35,27 +35,26 @@ from holdfast.model.workspace import FileDiff, Prompt, RestorePlan
 from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
-    from holdfast.core.ledger import build
     from holdfast.core.window.explain import Absence
     from holdfast.engine import turns
     from holdfast.engine.calls import keep_warm, send, stream
     from holdfast.engine.compaction import forecast, plans
     from holdfast.engine.compaction.forecast import Foreseen
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
     from holdfast.engine.inspect import explain, ledger, recall
     from holdfast.engine.inspect.explain import Explained
     from holdfast.engine.inspect.ledger import Ledgers
     from holdfast.engine.inspect.recall import Recalled
     from holdfast.engine.knowledge.notes import Memory
-    from holdfast.engine.turns import Asking, Turns
+    from holdfast.engine.turns import Turns
     from holdfast.engine.usage import status_line
     from holdfast.engine.window import pins, sections, tool_deferral
     from holdfast.engine.window.prepared_window import PreparedWindow
+    from holdfast.engine.window.sections import Asking
     from holdfast.engine.workspace import prompts, workspaces
     from holdfast.engine.workspace import rewind as rewinding
     from holdfast.engine.workspace.workspaces import AsyncWorkspace
 else:  # what prepares and explains windows is most of the engine, and waits for the first turn
-    build = later("holdfast.core.ledger.build")
     sections = later("holdfast.engine.window.sections")
     tool_deferral, explain = (
         later("holdfast.engine.window.tool_deferral"),
@@ -91,7 +90,7 @@ class AsyncSession(SpendingWriter):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: EngineContext,
         session: SessionInfo,
         on_conflict: OnConflict = "append",
         spent: int = 0,
@@ -102,6 +101,10 @@ class AsyncSession(SpendingWriter):
         self._viewed: View | None = None
         self.before_fork: tuple[tuple[str, int], Effort] = (("", 0), Effort())
         """What had been done where the session was forked, once that is known."""
+        self._turns: Turns | None = None
+        self._ledgers: Ledgers | None = None
+        self._catalogue: Catalogue | None = None
+        self._policies: dict[str, Policy] = {}
         self.upkeep = upkeep
         self.ahead = Ahead()
         self.viewed = self._view
@@ -118,15 +121,19 @@ class AsyncSession(SpendingWriter):
         """The session itself, as the blocking door has it too."""
         return self
 
-    @cached_property
+    @property
     def turns(self) -> Turns:
         """What it does around a call of a model."""
-        return turns.Turns(self)
+        if self._turns is None:
+            self._turns = turns.Turns(self)
+        return self._turns
 
-    @cached_property
+    @property
     def ledgers(self) -> Ledgers:
         """The exact facts of it, at any entry."""
-        return ledger.Ledgers(self.store, self.secrets)
+        if self._ledgers is None:
+            self._ledgers = ledger.Ledgers(self.store, self.secrets)
+        return self._ledgers
 
     async def _gather(self) -> None:
         """Gather the facts of what was appended, a slice of it at most."""
@@ -141,7 +148,9 @@ class AsyncSession(SpendingWriter):
     @property
     def catalogue(self) -> Catalogue:
         """What is known of models and policies."""
-        return self._engine.catalogue
+        if self._catalogue is None:
+            self._catalogue = self._engine.catalogue
+        return self._catalogue
 
     @property
     def endpoint(self) -> Counter | None:
@@ -158,7 +167,7 @@ class AsyncSession(SpendingWriter):
 
     async def preview(self, **given: Unpack[Asking]) -> PreparedWindow:
         """The window that would be sent now, with nothing written."""
-        return await self.turns.window(**given, write=False)
+        return await self.turns.preview(**given)
 
     async def reply(
         self,
@@ -176,8 +185,8 @@ class AsyncSession(SpendingWriter):
         """
         if isinstance(response, Reply):
             return await self.turns.record(typed(response, Reply), format, key=key)
-        if stream.is_stream(response):
-            return await stream.listen(self, response, on_delta, format=format, key=key)
+        if is_stream(response):
+            return await stream.listen(self, self.turns, response, on_delta, format=format, key=key)
         return await self.turns.reply(response, format=format, key=key)
 
     async def send(
@@ -192,7 +201,7 @@ class AsyncSession(SpendingWriter):
 
         `confirm` is asked where a policy has the user asked before more is sent than fits.
         """
-        return await send.speak(self, provider, on_delta, options, confirm, **given)
+        return await send.send(self, self.turns, provider, on_delta, options, confirm, **given)
 
     def set_weak_model(self, model: str) -> None:
         """Have another model write summaries first; empty for none. It holds while this is open."""
@@ -214,11 +223,11 @@ class AsyncSession(SpendingWriter):
 
         `since` covers only what was said from that entry on, `upto` only what was said up to it.
         """
-        return await plans.plan(self, focus=focus, since=since, upto=upto, **given)
+        return await plans.plan(self, self.turns, focus=focus, since=since, upto=upto, **given)
 
     async def apply(self, plan: Plan) -> Entry:
         """Carry a plan out, edited or not; undo() takes it back."""
-        return await plans.apply(self, plan)
+        return await plans.apply(self, self.turns, plan)
 
     async def undo(self, marker: str | int = "", *, resolve: Mapping[str, str] = NOTHING) -> Entry:
         """Take back the newest compaction or rewind, or the one named, files included."""
@@ -230,14 +239,13 @@ class AsyncSession(SpendingWriter):
 
     async def ledger(self) -> Ledger:
         """The exact facts of the session, computed from its log."""
-        view = await self.view()
-        summaries = await loading.summaries(self.store.log, view)
-        return build.current(await self.ledgers.at(self.id, view.last, summaries))
+        return await ledger.current(self.ledgers, self.store.log, await self.view())
 
     async def retention(self, marker: str | int = "") -> Report:
         """What a summary that stands kept of every item of the ledger; of the newest, if none is
         named."""
-        return await ledger.retained(self, marker)
+        named = await self.entry(marker) if marker != "" else None
+        return await ledger.retained(self.store.log, await self.view(), named)
 
     async def recall(self, handle: str | int, *, offset: int = 0, tokens: int = 0) -> Recalled:
         """What a handle stands for, word for word, within a budget."""
@@ -250,11 +258,13 @@ class AsyncSession(SpendingWriter):
     async def run_context_tool(self, call: ToolCall) -> ToolResult | None:
         """What recall, search_history or tool_search answers; None where it is another tool's."""
         call = typed(call, ToolCall)
-        return await recall.answer(self, call) or await tool_deferral.answer(self, call)
+        return await recall.answer(self, call) or await tool_deferral.answer(
+            self, self.turns.deferred, call
+        )
 
     async def pin(self, what: str | int = "", *, fact: str = "", path: str = "") -> Entry:
         """Keep an entry, a fact or a file in every window from here on."""
-        return await pins.pin(self, what, fact=fact, path=path)
+        return await pins.pin(self, what, fact=fact, path=path, most=self.turns.pin_allowance)
 
     async def unpin(self, pin: str | int) -> Entry:
         """Let a pin go; it is named by its marker's id, or by what it pins."""
@@ -263,8 +273,13 @@ class AsyncSession(SpendingWriter):
     async def policy(self, name: str = "") -> Policy:
         """A policy by its name, as this session keeps it; its own where none is named."""
         name = name or self._session.policy
+        if known := self._policies.get(name):
+            return known
         await self._engine.kept_policies.load(self.store, self.id, name)
-        return self.catalogue.policy(name)
+        found = self.catalogue.policy(name)
+        if not name.endswith(".toml"):  # what is not a file never changes
+            self._policies[name] = found
+        return found
 
     async def _kept_policy(self, named: str | Policy, *, write: bool = True) -> str:
         """The name to know a policy by; one of the user's own is kept by its content."""
@@ -387,9 +402,7 @@ class AsyncSession(SpendingWriter):
 
     async def entry(self, id: str | int) -> Entry:
         """One entry, given its id, its number, #number or the handle of a part."""
-        at = await self.seq(id)
-        (found,) = await self._engine.store.log.read(self.id, (Span(at, at),))
-        return found
+        return await entry_at(self, id)
 
     async def explain(
         self, entry: str | int = "", *, against: str | int = "", **given: Unpack[Asking]
@@ -398,7 +411,7 @@ class AsyncSession(SpendingWriter):
 
         With `against`, the entry of another call, also where the two requests part.
         """
-        return await explain.explain_session(self, entry, against, **given)
+        return await explain.explain_session(self, self.turns, entry, against, **given)
 
     async def warm_in(self) -> int | None:
         """In how many ms its cache is to be kept warm, as its policy says; None where it is not."""
@@ -415,7 +428,7 @@ class AsyncSession(SpendingWriter):
 
     async def snapshot(self) -> BudgetSnapshot:
         """The state of the window for display, as of the last call."""
-        return await explain.snapshot(self)
+        return await status_line.snapshot(self)
 
     async def explain_now(self, model: str = "") -> Explained:
         """What would be sent now, with the system prompt and tools of the newest call."""
@@ -456,7 +469,8 @@ class AsyncSession(SpendingWriter):
 
     def memory(self) -> Memory:
         """The notes of the project that it works in."""
-        return self._engine.memory(self._session.project or self._session.directory)
+        project = self._session.project or self._session.directory
+        return cast("Memory", self._engine.memory(project))
 
     async def child(self, id: str) -> AsyncSession:
         """The session of a subtask of this one, to be looked into."""

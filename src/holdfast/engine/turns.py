@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from holdfast.core.calls.refusals import (
@@ -21,80 +21,39 @@ from holdfast.core.calls.refusals import (
     shortened,
 )
 from holdfast.core.compaction.export_policy import sparing
-from holdfast.core.log.validate import typed
 from holdfast.core.secrets import redact
 from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.calls.learned_limits import bodies
 from holdfast.engine.calls.record import call_record, record_call
 from holdfast.engine.calls.response import read_reply
 from holdfast.engine.compaction.provider_edits import apply
-from holdfast.engine.usage import caps
+from holdfast.engine.loading import standing_repairs
 from holdfast.engine.window import sections, tool_deferral
-from holdfast.engine.window.over_budget import floor_error, reply_fits
-from holdfast.engine.window.preparation import Preparation, Prepared
-from holdfast.engine.window.prepared_window import PreparedWindow
-from holdfast.engine.window.sections import Given, named, read_tools, written
-from holdfast.engine.window.turn_state import reserving, standing_repairs
+from holdfast.engine.window.over_budget import reply_fits
+from holdfast.engine.window.preparation import prepare
+from holdfast.engine.window.prepared_window import PreparedWindow, SentRequest
+from holdfast.engine.window.sections import Asking, Inputs, read_inputs
+from holdfast.engine.window.turn_state import TurnState, reserving
 from holdfast.errors import AssumedModel, InvalidRequest
 from holdfast.files import config_home
 from holdfast.model import wire
 from holdfast.model.event import SessionBegan
-from holdfast.model.log import Entry, Repair, ReplyEntry
-from holdfast.model.message import Message
-from holdfast.model.policy import Policy
+from holdfast.model.log import Entry, Folded, Repair, ReplyEntry
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Outcome, Reply
 from holdfast.model.span import Span
 from holdfast.model.window import Options, Tool
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.ports import Source
-
-
-class Asking(TypedDict, total=False):
-    """What can be given for a window; every name may be left out."""
-
-    system: str
-    tools: Sequence[Tool | Mapping[str, Any]]
-    """Ours, or as any of the wire formats writes them."""
-    deferrable_tools: Sequence[Tool | Mapping[str, Any]]
-    """Tools that may wait behind tool_search where all take too much; answer() answers it."""
-    model: str
-    policy: str | Policy
-    """A name, the path of a file, or a Policy."""
-    context: Mapping[str, str]
-    """Volatile facts such as cwd and date; what changes is told at the tail."""
-    instructions: str
-    memory: str
-    sections: Mapping[str, str]
-    """Any other section by its name: permissions, developer, git_status …; a policy that has no
-    place for one leaves it out."""
-    examples: Sequence[Message]
-    chat_files: str
-    reminder: str
-    sources: Sequence[Source]
-    max_tokens: int
-    """How long the reply may be: so much is kept free. Otherwise as the policy says."""
-    compact: bool
-    """Whether it may be made to fit; otherwise `over` says by how much it does not."""
-
-
-class Sent(Struct, frozen=True, kw_only=True):
-    """What is remembered of a request until its reply comes."""
-
-    format: str
-    options: Options
-    window: PreparedWindow
-    started: int
+    from holdfast.engine.context import TurnContext
 
 
 class Turns:
     """What a session does around a call of a model."""
 
-    def __init__(self, session: AsyncSession) -> None:
+    def __init__(self, session: TurnContext) -> None:
         self._session = session
-        self._sent: dict[str, Sent] = {}
+        self._sent: dict[str, SentRequest] = {}
         """The newest request of each format, until a reply comes."""
         self._tried: PreparedWindow | None = None
         """The window that was sent last, or made where none was sent."""
@@ -109,84 +68,67 @@ class Turns:
         self._begun = False
         """Whether anything was prepared since it was opened."""
 
-    async def window(self, *, write: bool = True, **asking: Unpack[Asking]) -> PreparedWindow:
+    async def window(self, **asking: Unpack[Asking]) -> PreparedWindow:
         """The window to send now."""
-        asking = await self._named(asking, write=write)
-        turn = await self._preparing(*_asked(self._session, **asking))
-        return await self._prepared(turn, compact=asking.get("compact", True), write=write)
+        session, turn = self._session, await self._turn(await self._inputs(asking, keep=True))
+        compact = asking.get("compact", True)
+        self._warn_assumed(turn.profile)
+        if await self._switches(turn.given.model):
+            await prepare(turn.preview(), compact=compact)  # it fits, or nothing is written
+        made = await prepare(turn, compact=compact)
+        if not self._begun and session.cause == "turn":
+            self._begun = True
+            session.watch.emit(SessionBegan(session=session.id, resumed=session.resumed))
+        session.resumed = False
+        made.on_request = partial(self._remember, made)
+        self._tried = self._tried if self._sent else made
+        return made
+
+    async def preview(self, **asking: Unpack[Asking]) -> PreparedWindow:
+        """The window that would be sent now, with nothing written."""
+        turn = await self._turn(await self._inputs(asking))
+        return await prepare(turn.preview(), compact=asking.get("compact", True))
 
     async def spared(self, **asking: Unpack[Asking]) -> PreparedWindow:
-        """The window with all that fits, and nothing written."""
-        asking = await self._named(asking, write=False)
-        turn = await self._preparing(*_asked(self._session, **asking))
-        scene = turn.scene
-        turn = Preparation(self._session, scene.given, scene.profile, sparing(scene.policy))
-        return await self._prepared(turn, compact=True, write=False)
+        """The window with all that fits, for an export; nothing is written."""
+        turn = await self._turn(await self._inputs(asking))
+        turn = TurnState(self._session, turn.given, turn.profile, sparing(turn.policy))
+        return await prepare(turn.preview())
 
-    async def preparation(self, **asking: Unpack[Asking]) -> Preparation:
-        """A turn as it would be prepared; with nothing given, as the newest call was."""
-        asking = await self._named(asking, write=False)
-        if {name for name, value in asking.items() if value} - {"model", "policy"}:
-            return await self._preparing(*_asked(self._session, **asking))
-        given = await given_now(self._session, asking.get("model", ""))
-        given = replace(given, policy=_name(asking) or self._session.info.policy)
-        return await self._preparing(given, dict(given.sections), ())
+    async def turn(self, **asking: Unpack[Asking]) -> TurnState:
+        """A turn before it is prepared; with nothing given, as the newest call was."""
+        inputs = await self._inputs(asking)
+        if not {name for name, value in asking.items() if value} - {"model", "policy"}:
+            given = await given_now(self._session, asking.get("model", ""))
+            given = replace(given, policy=inputs.given.policy)
+            inputs = Inputs(given=given, texts=dict(given.sections))
+        return await self._turn(inputs)
 
-    async def _named(self, asking: Asking, *, write: bool) -> Asking:
-        """What is asked, with a policy of the user's own by the name it is kept by."""
+    async def _inputs(self, asking: Asking, *, keep: bool = False) -> Inputs:
+        """What is given, a policy of the user's own by the name it is kept by."""
         if policy := asking.get("policy"):
-            return {**asking, "policy": await self._session.kept_policy(policy, write=write)}
-        return asking
+            asking = {**asking, "policy": await self._session.kept_policy(policy, write=keep)}
+        return read_inputs(self._session.info, **asking)
 
-    async def _preparing(
-        self,
-        given: Given,
-        texts: dict[str, str],
-        sources: Sequence[Source],
-        more: tuple[Tool, ...] = (),
-    ) -> Preparation:
-        session = self._session
+    async def _turn(self, inputs: Inputs) -> TurnState:
+        session, given = self._session, inputs.given
         if not given.model:
             raise InvalidRequest("no model is named: give the session or the window one")
         profile = await self._profile(given.model)
-        reply_fits(profile, 0, given.max_tokens)
+        if given.max_tokens:
+            reply_fits(profile, 0, given.max_tokens)
         policy = reserving(await session.policy(given.policy), given.max_tokens)
-        if more:
-            given = await tool_deferral.offered(session, given, more, profile, policy)
+        if inputs.deferrable:
+            given = await tool_deferral.offered(session, given, inputs.deferrable, profile, policy)
             self.deferred = given.deferred
-        given = await sections.completed(given, texts, sources, profile, policy)
-        return Preparation(session, given, profile, policy)
+        given = await sections.completed(given, inputs.texts, inputs.sources, profile, policy)
+        return TurnState(session, given, profile, policy)
 
-    async def _prepared(self, turn: Preparation, *, compact: bool, write: bool) -> PreparedWindow:
-        session, scene = self._session, turn.scene
-        given, profile, policy = scene.given, scene.profile, scene.policy
-        if write:
-            self._tell_assumed(profile)
-        if write and await self._switches(given.model):
-            trial = Preparation(session, given, profile, policy)  # it fits, or nothing is written
-            await _fitting(trial, policy, write=False, compact=compact)
-        ready = await _fitting(turn, policy, write=write, compact=compact)
-        if write and not self._begun and session.cause == "turn":
-            self._begun = True
-            session.watch.emit(SessionBegan(session=session.id, resumed=session.resumed))
-        session.resumed = session.resumed and not write
-        if write:
-            await caps.check(session, profile, ready.window.tokens.most)
-        kept = await session.store.calls.keep(session.id, wire.encode(given)) if write else ""
-        made = PreparedWindow(
-            ready.window,
-            profile,
-            folded=ready.view.folded,
-            head=ready.view.last,
-            estimated=ready.estimated,
-            fixes=ready.fixed.fixes,
-            given=kept,
-            policy=replace(policy, microcompact=None) if session.info.is_subtask else policy,
-        )
-        if write:
-            made.on_request = partial(self._remember, made)
-            self._tried = self._tried if self._sent else made
-        return made
+    async def pin_allowance(self) -> int:
+        """What pins may take; 0 where no model says how much there is."""
+        if not self._session.info.model:
+            return 0
+        return (await (await self.turn()).around(Folded()))[1].pins
 
     async def _switches(self, model: str) -> bool:
         """Whether a window for this model is a change of model, as far as this writer knows."""
@@ -198,8 +140,8 @@ class Turns:
             self._led = ((info.id, info.last_marker), led)
         return model.lower() != self._led[1].lower()
 
-    def _tell_assumed(self, profile: Profile) -> None:
-        """Say once of a model that nobody has told how much it holds."""
+    def _warn_assumed(self, profile: Profile) -> None:
+        """Warn once of a model whose window is only assumed."""
         if "window" not in profile.assumed or profile.name in self._assumed:
             return
         self._assumed.add(profile.name)
@@ -212,9 +154,9 @@ class Turns:
             stacklevel=2,
         )
 
-    def _remember(self, window: PreparedWindow, format: str, options: Options) -> None:
+    def _remember(self, window: PreparedWindow, format: str, options: Options, hash: str) -> None:
         now = self._session.now()
-        sent = Sent(format=format, options=options, window=window, started=now)
+        sent = SentRequest(format=format, options=options, window=window, hash=hash, started=now)
         self._sent = {**self._sent, format: sent}
         self._tried = window
 
@@ -305,7 +247,7 @@ class Turns:
         entry = await session.put(draft, key=key, call=replace(call, entry=draft.id))
         if entry.id == draft.id:  # one that is told again answers no request that waits
             self._sent = {}
-            if sent:
+            if sent and (reply.edits or reply.compaction is not None):
                 await apply(session, sent, reply, entry)
         return ReplyEntry.of(entry, usage=reply.usage, stop=reply.stop)
 
@@ -326,11 +268,11 @@ class Turns:
         return _of_request(call, sent, edited=bool(reply.edits)) if sent else call
 
 
-def _of_request(call: Call, sent: Sent, *, edited: bool) -> Call:
+def _of_request(call: Call, sent: SentRequest, *, edited: bool) -> Call:
     """The row of a call with the request it was made by."""
     return replace(
         call,
-        request_hash=sent.window.hash(sent.format, sent.options),
+        request_hash=sent.hash,
         format=sent.format,
         given=sent.window.given,
         options=to_builtins(sent.options),
@@ -338,62 +280,3 @@ def _of_request(call: Call, sent: Sent, *, edited: bool) -> Call:
         head=sent.window.head,
         epoch=sent.window.folded.epoch,
     )
-
-
-def _name(asking: Asking) -> str:
-    return str(asking.get("policy", ""))
-
-
-def _asked(
-    session: AsyncSession,
-    *,
-    system: str = "",
-    tools: Sequence[Tool | Mapping[str, Any]] = (),
-    deferrable_tools: Sequence[Tool | Mapping[str, Any]] = (),
-    model: str = "",
-    policy: str | Policy = "",
-    context: Mapping[str, str] | None = None,
-    instructions: str = "",
-    memory: str = "",
-    sections: Mapping[str, str] | None = None,
-    examples: Sequence[Message] = (),
-    chat_files: str = "",
-    reminder: str = "",
-    sources: Sequence[Source] = (),
-    max_tokens: int = 0,
-    compact: bool = True,
-) -> tuple[Given, dict[str, str], Sequence[Source], tuple[Tool, ...]]:
-    """What was given for a window: for itself, by section, whom to ask, which tools may wait."""
-    given = Given(
-        system=system,
-        tools=read_tools(tools),
-        examples=tuple(typed(one, Message) for one in examples),
-        chat_files=chat_files,
-        reminder=reminder,
-        model=model or session.info.model,
-        policy=str(policy) or session.info.policy,
-        max_tokens=_reply_of(max_tokens),
-    )
-    texts = named(sections or {})
-    texts |= {"instructions": instructions} if instructions else {}
-    texts |= {"memory": memory} if memory else {}
-    if context:
-        texts["context"] = written(context)
-    return given, texts, sources, read_tools(deferrable_tools)
-
-
-def _reply_of(max_tokens: object) -> int:
-    if type(max_tokens) is not int or max_tokens < 0:
-        raise InvalidRequest(
-            f"max_tokens={max_tokens!r} is no length of a reply; give a whole number of tokens, or "
-            "0 for what the policy reserves"
-        )
-    return max_tokens
-
-
-async def _fitting(turn: Preparation, policy: Policy, *, write: bool, compact: bool) -> Prepared:
-    """What is prepared, where it fits or need not."""
-    ready = await turn.window(write=write, compact=compact)
-    if ready.window.over and compact and policy.makes_room:
-        raise floor_error(ready.window)
-    return ready

@@ -16,6 +16,7 @@ from holdfast.core.secrets import redacted
 from holdfast.core.tokens.count import weigh_body
 from holdfast.engine import loading
 from holdfast.engine.arguments import checks_arguments
+from holdfast.engine.compaction.stored_policies import MARK
 from holdfast.errors import Conflict, InvalidRequest, SessionForked, StoreError
 from holdfast.model.event import Called
 from holdfast.model.log import Body, Draft, Entry, Folded, SessionInfo, Summary, kind_of, moved_on
@@ -27,7 +28,7 @@ from holdfast.model.store import Expect
 from holdfast.ports import Calls, Store
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
 
 
 OnConflict = Literal["append", "fork", "raise"]
@@ -44,7 +45,7 @@ class Writer:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: EngineContext,
         session: SessionInfo,
         on_conflict: OnConflict = "append",
         spent: int = 0,
@@ -179,7 +180,8 @@ class Writer:
     async def refresh(self) -> SessionInfo:
         """Look again: others may have gone on."""
         found = self._adopt(await self._engine.store.sessions.session(self.id))
-        await self._engine.kept_policies.load(self.store, found.id, found.policy)
+        if MARK in found.policy:
+            await self._engine.kept_policies.load(self.store, found.id, found.policy)
         return found
 
     def _adopt(self, found: SessionInfo) -> SessionInfo:
@@ -410,7 +412,7 @@ class SpendingWriter(Writer):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: EngineContext,
         session: SessionInfo,
         on_conflict: OnConflict = "append",
         spent: int = 0,

@@ -25,6 +25,11 @@ class View(Struct, frozen=True, kw_only=True):
         return clip(union(self.folded.visible, kept), 1, self.last)
 
     @property
+    def newest(self) -> int:
+        """The newest entry that is taken into account, a marker that only a preview has too."""
+        return max(self.last, self.folded.epoch)
+
+    @property
     def seen(self) -> Spans:
         """The same with what is pinned: where that is covered its text stands among the pins."""
         pinned = tuple(Span(pin.seq, pin.seq) for pin in self.folded.pins if pin.seq)

@@ -38,10 +38,13 @@ def next_plan(now: Situation, taken: Collection[Step] = ()) -> Plan | None:
     if not _may_act(now):
         return None
     told = any(step in taken for step in TELLING)
+    server = now.policy.strategy == "server" and not (now.over or now.forced)
     for step, planner in STEPS.items():
+        if step == "notes" and now.notes is None:
+            continue
         if step in taken or (told and step in TELLING and not now.over):
             continue
-        if theirs(now.policy, now.profile, step, now.view.folded) and not (now.over or now.forced):
+        if server and theirs(now.policy, now.profile, step, now.view.folded):
             continue
         if plan := planner(now):
             return plan

@@ -54,6 +54,26 @@ _FENCE = re.compile(r"\s*(```|~~~)")
 _ABOUT = re.compile(r"\s*_(.+)_\s*$")
 
 
+def wants_notes(now: Situation) -> bool:
+    """Whether the running notes are to be brought up to date."""
+    rule = now.policy.notes
+    if rule is None or not now.asks:
+        return False
+    before = noted(now)
+    return is_time(unnoted(now, before), now.count.tokens, before, rule)
+
+
+def noted(now: Situation) -> Notes | None:
+    """The running notes as they stand."""
+    return now.notes.body if now.notes and isinstance(now.notes.body, Notes) else None
+
+
+def unnoted(now: Situation, before: Notes | None) -> Sequence[Entry]:
+    """What has come since the notes were written."""
+    last = before.upto if before else 0
+    return [entry for entry in now.entries if entry.seq > last]
+
+
 def notes(now: Situation) -> Plan | None:
     """Notes that were kept up to date take the place of what they cover."""
     rule, due = now.policy.notes, (now.policy.compact or now.policy.summarise)

@@ -65,6 +65,21 @@ def _planned(now: Situation, rule: Summarise | None, step: Step) -> Plan | None:
     return plan
 
 
+def is_near(now: Situation) -> bool:
+    """Whether a summary is near enough to be prepared ahead of time, beside the turns."""
+    rule = now.policy.summarise or now.policy.compact
+    if not now.policy.background or rule is None or not now.asks or now.over:
+        return False
+    share, due = now.policy.ahead, rule.due
+    near = Due(
+        window=due.window * share,
+        room=due.room * share,
+        history=due.history * share,
+        tokens=int(due.tokens * share),
+    )
+    return is_due(now, near) and not is_due(now, due)
+
+
 def is_due(now: Situation, due: Due) -> bool:
     """Whether a mark is reached."""
     tokens = now.tokens

@@ -279,7 +279,8 @@ class _Sections:
         parts, tokens = entry.body.parts, sum(entry.counts) + MESSAGE
         if self._cleared:
             parts, tokens = self._without_cleared(entry, parts, tokens)
-        if (said := without_compactions(parts)) is not parts:
+        sealed = any(type(part) is Opaque for part in parts)
+        if sealed and (said := without_compactions(parts)) is not parts:
             parts, tokens = said, _tokens(said)
         if self._policy.image_tags and entry.body.role == "user":
             framed = framed_pictures(parts)

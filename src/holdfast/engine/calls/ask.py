@@ -29,7 +29,7 @@ from holdfast.model.reply import Call, Reply, Stop
 from holdfast.model.window import Block, BudgetConfig, Count, Options, SectionName, Tool, Window
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 CAUSES = frozenset({"summary", "verify", "notes"})
 """Why maintenance calls are made; all of them are guarded together."""
@@ -202,7 +202,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Guard:
     """What bounds the maintenance calls of a session: failures in a row, and money."""
 
-    def __init__(self, session: AsyncSession, policy: Policy) -> None:
+    def __init__(self, session: SessionContext, policy: Policy) -> None:
         self._session = session
         self._breaker = policy.breaker
         self._spend = policy.spend
@@ -232,7 +232,7 @@ class Guard:
 
 
 async def ask(
-    session: AsyncSession, question: Question, sound: Callable[[Answer], bool] | None = None
+    session: SessionContext, question: Question, sound: Callable[[Answer], bool] | None = None
 ) -> Answer:
     """Ask, and record the call however it ends; whatever fails is an answer that says so.
 
@@ -248,7 +248,7 @@ async def ask(
 
 
 async def _heard(
-    session: AsyncSession, question: Question, sound: Callable[[Answer], bool] | None
+    session: SessionContext, question: Question, sound: Callable[[Answer], bool] | None
 ) -> Answer:
     started = session.now()
     try:
@@ -296,7 +296,7 @@ def _is_long(error: Exception) -> bool:
 
 
 async def _record(
-    session: AsyncSession, question: Question, started: int, reply: Reply | None, *, done: bool
+    session: SessionContext, question: Question, started: int, reply: Reply | None, *, done: bool
 ) -> int:
     answer = reply or Reply(message=assistant(""), stop="error")
     call = call_record(

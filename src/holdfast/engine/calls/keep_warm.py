@@ -24,7 +24,7 @@ from holdfast.model.reply import Call, Outcome
 from holdfast.model.window import Options
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
     from holdfast.ports import Provider
 
 CAUSE = "keep-warm"
@@ -44,7 +44,7 @@ class Due(Struct, frozen=True, kw_only=True):
     """In ms; 0: now."""
 
 
-async def due(session: AsyncSession) -> Due | None:
+async def due(session: SessionContext) -> Due | None:
     """When the cache is to be read once more; None where it is not, as things stand."""
     rule = (await session.policy()).keep_warm
     call = await newest_call(session) if rule else None
@@ -64,7 +64,7 @@ async def due(session: AsyncSession) -> Due | None:
     return None if wait is None else Due(call=call, wait=wait)
 
 
-async def keep_warm(session: AsyncSession, provider: Provider) -> Call | None:
+async def keep_warm(session: SessionContext, provider: Provider) -> Call | None:
     """Read the cache once more, where that is due now; the call, or None where none was made."""
     found = await due(session)
     if found is None or found.wait:
@@ -75,8 +75,8 @@ async def keep_warm(session: AsyncSession, provider: Provider) -> Call | None:
     profile, request = made
     if await caps.why_not(session, profile, found.call.usage.prompt, 1):
         return None
-    flight = await Lease.begin(session, CAUSE, SECONDS)
-    if flight is None:
+    lease = await Lease.begin(session, CAUSE, SECONDS)
+    if lease is None:
         return None
     outcome = "failed"
     try:
@@ -84,11 +84,11 @@ async def keep_warm(session: AsyncSession, provider: Provider) -> Call | None:
         outcome = recorded.outcome
         return recorded
     finally:
-        await flight.end(outcome)
+        await lease.end(outcome)
 
 
 async def _request(
-    session: AsyncSession, call: Call, format: str
+    session: SessionContext, call: Call, format: str
 ) -> tuple[Profile, dict[str, Any]] | None:
     """The last request for a single token; None where it cannot be made as it was, or so short."""
     options = convert(call.options, Options)
@@ -102,7 +102,11 @@ async def _request(
 
 
 async def _asked(
-    session: AsyncSession, call: Call, profile: Profile, provider: Provider, request: dict[str, Any]
+    session: SessionContext,
+    call: Call,
+    profile: Profile,
+    provider: Provider,
+    request: dict[str, Any],
 ) -> Call:
     started, decoder = session.now(), codec(provider.format).decoder()
     outcome: Outcome = "done"

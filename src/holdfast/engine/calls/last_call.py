@@ -15,7 +15,7 @@ from holdfast.model.log import SessionInfo
 from holdfast.model.reply import Call
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
     from holdfast.engine.window import sections
     from holdfast.engine.window.sections import Given
 else:
@@ -26,7 +26,7 @@ BESIDE = frozenset({"summary", "verify", "notes", "title", "keep-warm", "memory"
 """Why calls are made beside the conversation: none of them shows how full its window is."""
 
 
-async def newest_call(session: AsyncSession) -> Call | None:
+async def newest_call(session: SessionContext) -> Call | None:
     """The call that was made last in a session's line."""
     last = session.info.head
     async for home in line(session):
@@ -36,7 +36,7 @@ async def newest_call(session: AsyncSession) -> Call | None:
     return None
 
 
-async def _newest(session: AsyncSession, home: SessionInfo, last: int) -> Call | None:
+async def _newest(session: SessionContext, home: SessionInfo, last: int) -> Call | None:
     """The newest call of one session that answered, and took no later entry into account."""
     limit, seen = 8, -1
     while True:
@@ -50,7 +50,7 @@ async def _newest(session: AsyncSession, home: SessionInfo, last: int) -> Call |
         limit, seen = limit * 8, len(calls)
 
 
-async def newest_calls(session: AsyncSession, limit: int = 8) -> tuple[Call, ...]:
+async def newest_calls(session: SessionContext, limit: int = 8) -> tuple[Call, ...]:
     """The newest calls of a session's line that took no later entry into account, newest first.
 
     Calls belong to the session they were made in: to a fork those of what it shares are its past.
@@ -81,12 +81,12 @@ def _answered(call: Call) -> bool:
     return call.cause not in BESIDE and call.outcome != "failed"
 
 
-async def given_of(session: AsyncSession, call: Call) -> Given:
+async def given_of(session: SessionContext, call: Call) -> Given:
     """What a call was given besides the log."""
     return wire.decode(await session.store.calls.kept(call.session, call.given), sections.Given)
 
 
-async def given_now(session: AsyncSession, model: str = "") -> Given:
+async def given_now(session: SessionContext, model: str = "") -> Given:
     """What the newest call was given, for the model named or else for the one in use."""
     newest = await newest_call(session)
     given = sections.Given()
@@ -105,7 +105,7 @@ async def given_now(session: AsyncSession, model: str = "") -> Given:
     )
 
 
-async def line(session: AsyncSession) -> AsyncIterator[SessionInfo]:
+async def line(session: SessionContext) -> AsyncIterator[SessionInfo]:
     """The session, and those it was forked from, nearest first."""
     home = await session.refresh()
     yield home

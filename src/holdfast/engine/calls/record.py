@@ -10,11 +10,11 @@ from holdfast.model.profile import Profile
 from holdfast.model.reply import Call, Outcome, Reply
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
 def call_record(
-    session: AsyncSession,
+    session: SessionContext,
     reply: Reply,
     profile: Profile | None,
     *,
@@ -44,7 +44,7 @@ def call_record(
     )
 
 
-async def record_call(session: AsyncSession, call: Call) -> Call:
+async def record_call(session: SessionContext, call: Call) -> Call:
     """Keep the row of a call that left no entry, pay for it, and tell whoever measures."""
     recorded = await session.store.calls.record(call)
     session.pay(call.cost or 0)

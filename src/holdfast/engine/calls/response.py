@@ -6,12 +6,23 @@ provider never said that, and refuses it as unknown where it is echoed.
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any, cast
 
 from holdfast.engine.plugins import codec
 from holdfast.errors import InvalidRequest
 from holdfast.model import wire
 from holdfast.model.reply import Reply
+
+
+def is_stream(response: Any) -> bool:
+    """Whether a response comes piece by piece."""
+    if isinstance(response, (bytes, str, dict, PathLike)) or hasattr(response, "model_dump"):
+        return False
+    return any(hasattr(response, name) for name in _COMES)
+
+
+_COMES = ("__iter__", "__aiter__", "__enter__", "__aenter__")
 
 
 def body_of(response: Any, parsed: dict[str, Any] | None = None) -> bytes:

@@ -30,9 +30,10 @@ from holdfast.model.log import ReplyEntry
 from holdfast.model.reply import Delta, Reply, Stop
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.engine.turns import Asking
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.turns import Turns
     from holdfast.engine.window.prepared_window import PreparedWindow
+    from holdfast.engine.window.sections import Asking
     from holdfast.ports import Provider, ResponseStream
 
 TRIES = 5
@@ -43,8 +44,9 @@ Confirm = Callable[[str], bool]
 """Asked before more is sent than fits: whether to send it all the same."""
 
 
-async def speak(
-    session: AsyncSession,
+async def send(
+    session: SessionContext,
+    turns: Turns,
     provider: Provider,
     on_delta: OnDelta | None = None,
     options: dict[str, Any] | None = None,
@@ -52,133 +54,121 @@ async def speak(
     **asking: Unpack[Asking],
 ) -> ReplyEntry:
     """Prepare the window, send it, and append what comes back."""
-    entry, stop = await _answered(session, provider, on_delta, options or {}, confirm, asking)
+    sending = Sending(session, turns, provider, on_delta, options or {}, confirm)
+    entry, stop = await sending.turn(asking)
     if stop == "compaction":
-        entry, stop = await _answered(session, provider, on_delta, options or {}, confirm, asking)
+        entry, stop = await sending.turn(asking)
     return entry
 
 
-async def _answered(
-    session: AsyncSession,
-    provider: Provider,
-    on_delta: OnDelta | None,
-    options: dict[str, Any],
-    confirm: Confirm | None,
-    asking: Asking,
-) -> tuple[ReplyEntry, Stop]:
-    window = await session.window(**asking)
-    _confirmed(window, confirm)
-    try:
-        return await _held(session, provider, window, on_delta, options)
-    except (Overflow, ProviderRejected) as refusal:
-        if await session.learn_refusal(str(refusal), provider=provider.name) is None:
-            raise
-    window = await session.window(**asking)
-    return await _held(session, provider, window, on_delta, options)
+class Sending:
+    """The calls that one `send` makes of a provider."""
 
+    def __init__(
+        self,
+        session: SessionContext,
+        turns: Turns,
+        provider: Provider,
+        on_delta: OnDelta | None,
+        options: dict[str, Any],
+        confirm: Confirm | None,
+    ) -> None:
+        self._session, self._turns, self._provider = session, turns, provider
+        self._on_delta, self._options, self._confirm = on_delta, options, confirm
 
-def _confirmed(window: PreparedWindow, confirm: Confirm | None) -> None:
-    """OverBudget where a policy asks before such a window is sent, and nobody agrees."""
-    for question in window.window.asks:
-        if confirm is None or not confirm(question):
-            raise OverBudget(
-                f"nothing was sent: {question.partition(' Send it')[0]} Take something out, use a "
-                f"model with a larger window, or a policy other than {window.policy_name}, which "
-                "asks before it sends so much"
-            )
-
-
-async def _held(
-    session: AsyncSession,
-    provider: Provider,
-    window: PreparedWindow,
-    on_delta: OnDelta | None,
-    options: dict[str, Any],
-) -> tuple[ReplyEntry, Stop]:
-    """The same with its prompt's price held, so that nothing beside it takes that of a cap."""
-    profile, prompt = window.profile, window.count.most
-    price = dearest(profile, prompt) or 0
-    with session.held.holding(session.whole(), price):
-        await caps.check(session, profile, prompt, own=price)  # others may have begun meanwhile
-        return await _spoken(session, provider, window, on_delta, options)
-
-
-async def _spoken(
-    session: AsyncSession,
-    provider: Provider,
-    window: PreparedWindow,
-    on_delta: OnDelta | None,
-    options: dict[str, Any],
-) -> tuple[ReplyEntry, Stop]:
-    request = window.request(provider.format, **{"stream": True, **options})
-    calling = Calling(session, provider, window.profile.name)
-    entry, reply, broken = await _heard(session, provider, request, on_delta, calling)
-    if entry is None:
-        if session.pause:
-            await session.pause(FIRST_PAUSE)
-        entry, reply, broken = await _heard(session, provider, request, on_delta, calling)
-    if entry is None:
-        said = reply.error or "it ended before a word had come"
-        none = Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
-        calling.failed(broken or none)
-        raise broken or none
-    return entry, reply.stop
-
-
-async def _heard(
-    session: AsyncSession,
-    provider: Provider,
-    request: dict[str, Any],
-    on_delta: OnDelta | None,
-    calling: Calling,
-) -> tuple[ReplyEntry | None, Reply, ProviderError | None]:
-    """What came of one request, recorded; no entry where not a word came."""
-    try:
-        flow = await _begun(session, provider, request, on_delta)
-    except ProviderError as failed:
-        calling.failed(failed)
-        raise
-    finally:
-        calling.limited()
-    decoder = codec(provider.format).decoder()
-    broken, told = None, Masked(on_delta or nobody, session.secrets)
-    try:
-        while data := await flow.read():
-            calling.heard()
-            for delta in decoder.feed(data):
-                await told(delta)
-        await told.rest()
-    except ProviderError as failed:
-        broken = failed  # what came until then is kept, as a reply that was cut short
-        await told.rest()
-    finally:
-        await flow.close()
-        reply = decoder.close()
-        said = reply.message.parts
-        entry = await session.turns.record(reply, provider.format) if said else None
-        if entry is None:
-            await session.turns.failed(reply, provider.format)
-    return entry, reply, broken
-
-
-async def _begun(
-    session: AsyncSession, provider: Provider, request: dict[str, Any], on_delta: OnDelta | None
-) -> ResponseStream:
-    """Send it; what passes by itself is waited for."""
-    wait = FIRST_PAUSE
-    for _ in range(TRIES - 1):
-        session.turns.begins(provider.format)
+    async def turn(self, asking: Asking) -> tuple[ReplyEntry, Stop]:
+        """One call, and where it was refused and a remedy is known one more."""
+        window = await self._turns.window(**asking)
+        self._check_confirmed(window)
         try:
-            return await provider.begin(request)
-        except (Throttled, Unreachable) as later:
-            told = later.after if isinstance(later, Throttled) else None
-            if told is not None and told > LONGEST_PAUSE:
+            return await self._within_caps(window)
+        except (Overflow, ProviderRejected) as refusal:
+            name = self._provider.name
+            if await self._turns.refused(str(refusal), provider=name) is None:
                 raise
-            pause = wait if told is None else told
-            if on_delta:
-                await heard(on_delta, Delta(waiting=pause))
+        return await self._within_caps(await self._turns.window(**asking))
+
+    def _check_confirmed(self, window: PreparedWindow) -> None:
+        """OverBudget where a policy asks before such a window is sent, and the user declines."""
+        for question in window.window.asks:
+            if self._confirm is None or not self._confirm(question):
+                raise OverBudget(
+                    f"nothing was sent: {question.partition(' Send it')[0]} Take something out, "
+                    "use a model with a larger window, or a policy other than "
+                    f"{window.policy_name}, which asks before it sends so much"
+                )
+
+    async def _within_caps(self, window: PreparedWindow) -> tuple[ReplyEntry, Stop]:
+        """The call, its prompt's price held so that no other call takes that of a cap."""
+        session, profile, prompt = self._session, window.profile, window.count.most
+        price = dearest(profile, prompt) or 0
+        with session.held.holding(session.whole(), price):
+            await caps.check(session, profile, prompt, own=price)  # others may have begun meanwhile
+            return await self._call(window)
+
+    async def _call(self, window: PreparedWindow) -> tuple[ReplyEntry, Stop]:
+        session, provider = self._session, self._provider
+        request = window.request(provider.format, **{"stream": True, **self._options})
+        calling = Calling(session.watch, session.now, session.id, provider, window.profile.name)
+        entry, reply, broken = await self._stream(request, calling)
+        if entry is None:
             if session.pause:
-                await session.pause(pause)
-            wait = min(wait * 2, LONGEST_PAUSE)
-    session.turns.begins(provider.format)
-    return await provider.begin(request)
+                await session.pause(FIRST_PAUSE)
+            entry, reply, broken = await self._stream(request, calling)
+        if entry is None:
+            said = reply.error or "it ended before a word had come"
+            none = Unreachable(f"{provider.name}: {said}; try again", provider=provider.name)
+            calling.failed(broken or none)
+            raise broken or none
+        return entry, reply.stop
+
+    async def _stream(
+        self, request: dict[str, Any], calling: Calling
+    ) -> tuple[ReplyEntry | None, Reply, ProviderError | None]:
+        """What came of one request, recorded; no entry where not a word came."""
+        turns, format = self._turns, self._provider.format
+        try:
+            flow = await self._connect(request)
+        except ProviderError as failed:
+            calling.failed(failed)
+            raise
+        finally:
+            calling.limited()
+        decoder, broken = codec(format).decoder(), None
+        shown = Masked(self._on_delta or nobody, self._session.secrets)
+        try:
+            while data := await flow.read():
+                calling.answered()
+                for delta in decoder.feed(data):
+                    await shown(delta)
+            await shown.rest()
+        except ProviderError as failed:
+            broken = failed  # what came until then is kept, as a reply that was cut short
+            await shown.rest()
+        finally:
+            await flow.close()
+            reply = decoder.close()
+            entry = await turns.record(reply, format) if reply.message.parts else None
+            if entry is None:
+                await turns.failed(reply, format)
+        return entry, reply, broken
+
+    async def _connect(self, request: dict[str, Any]) -> ResponseStream:
+        """Send it; failures that pass by themselves are retried after a pause."""
+        session, provider, wait = self._session, self._provider, FIRST_PAUSE
+        for _ in range(TRIES - 1):
+            self._turns.begins(provider.format)
+            try:
+                return await provider.begin(request)
+            except (Throttled, Unreachable) as later:
+                told = later.after if isinstance(later, Throttled) else None
+                if told is not None and told > LONGEST_PAUSE:
+                    raise
+                pause = wait if told is None else told
+                if self._on_delta:
+                    await heard(self._on_delta, Delta(waiting=pause))
+                if session.pause:
+                    await session.pause(pause)
+                wait = min(wait * 2, LONGEST_PAUSE)
+        self._turns.begins(provider.format)
+        return await provider.begin(request)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from inspect import isawaitable
-from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
@@ -27,21 +26,18 @@ from holdfast.model.reply import Delta, Reply
 from holdfast.ports import Decoder
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-
-
-def is_stream(response: Any) -> bool:
-    """Whether a response comes piece by piece."""
-    if isinstance(response, (bytes, str, dict, PathLike)) or hasattr(response, "model_dump"):
-        return False
-    return any(hasattr(response, name) for name in _COMES)
-
-
-_COMES = ("__iter__", "__aiter__", "__enter__", "__aenter__")
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.turns import Turns
 
 
 async def listen(
-    session: AsyncSession, stream: Any, on_delta: OnDelta | None, *, format: str = "", key: str = ""
+    session: SessionContext,
+    turns: Turns,
+    stream: Any,
+    on_delta: OnDelta | None,
+    *,
+    format: str = "",
+    key: str = "",
 ) -> ReplyEntry:
     """Append what a stream brings: parts verbatim, usage and cost, in one go at its end."""
     heard, shown = Heard(format), Masked(on_delta or nobody, session.secrets)
@@ -54,9 +50,9 @@ async def listen(
     finally:
         reply = heard.close()
         if reply and (reply.message.parts or reply.stop != "aborted"):
-            entry = await session.turns.record(reply, heard.format, key=key)
+            entry = await turns.record(reply, heard.format, key=key)
         elif reply:
-            await session.turns.failed(reply, heard.format)
+            await turns.failed(reply, heard.format)
     if entry is None:
         said = (reply and reply.error) or "the stream ended before a word had come"
         raise Unreachable(f"{said}; ask again")

@@ -22,7 +22,8 @@ from holdfast.engine.compaction.ladder import STEPS, Ladder
 from holdfast.engine.compaction.plans import taken
 from holdfast.engine.inspect.explain import UNKNOWN
 from holdfast.engine.usage import caps
-from holdfast.engine.window.preparation import Preparation
+from holdfast.engine.window.token_count import TokenCount
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Step
 from holdfast.model.span import Span, Spans, clip, union, within, without
@@ -30,7 +31,7 @@ from holdfast.model.view import View
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
 class Foreseen(Struct, frozen=True, kw_only=True):
@@ -46,13 +47,13 @@ class Foreseen(Struct, frozen=True, kw_only=True):
     """Why no model would be asked for it; empty where one would be."""
 
 
-async def foreseen(session: AsyncSession, model: str = "") -> Foreseen | None:
+async def foreseen(session: SessionContext, model: str = "") -> Foreseen | None:
     """The summary that the next turn would have a model write; None where none is due."""
     given = await given_now(session, model)
     given = replace(given, model=given.model or UNKNOWN)
     profile = await profile_at(session, given.model, await session.view())
-    turn = Preparation(session, given, profile, await session.policy(given.policy))
-    plan = await _due(turn, Ladder(turn.scene, await turn.counting(write=False), write=True))
+    turn = TurnState(session, given, profile, await session.policy(given.policy))
+    plan = await _due(turn.preview(asks=True))
     if plan is None or session.upkeep.voice is None:
         return None
     tokens = plan.before - plan.stays
@@ -66,18 +67,18 @@ async def foreseen(session: AsyncSession, model: str = "") -> Foreseen | None:
     return Foreseen(tokens=tokens, model=writer.name, cost=cost, why_not=why_not)
 
 
-async def _due(turn: Preparation, climb: Ladder) -> Plan | None:
-    """The first plan that a model would be asked for, all cheaper ones pretended."""
-    taken = set[Step]()
-    view = await turn.scene.view(write=False)
-    for _ in range(0 if turn.scene.guessed else STEPS):
-        plan = next_plan(await climb.situation(view), taken)
+async def _due(turn: TurnState) -> Plan | None:
+    """The first plan that a model would be asked for, once all cheaper ones are applied."""
+    ladder, taken = Ladder(turn, await TokenCount(turn, asks=False).begin()), set[Step]()
+    view = await turn.announce(await turn.log.view())
+    for _ in range(0 if turn.guessed else STEPS):
+        plan = next_plan(await ladder.situation(view), taken)
         if plan is None or plan.step == "notes":
             return None
         if plan.step in TELLING:
             return plan
         taken.add(plan.step)
-        view = await turn.scene.marked(view, plan.marker(), write=False)
+        view = await turn.mark(view, plan.marker())
     return None
 
 

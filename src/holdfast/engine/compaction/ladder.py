@@ -12,16 +12,19 @@ from msgspec.structs import replace
 
 from holdfast.core.compaction.clear import WARNING, warned
 from holdfast.core.compaction.ladder import TELLING, first_telling, next_plan
+from holdfast.core.compaction.notes import wants_notes
 from holdfast.core.compaction.situation import Situation
+from holdfast.core.compaction.summarise import is_near
 from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.truncate import all_shown
-from holdfast.engine.compaction.background import noted, prepared, wants_notes, wants_summary
-from holdfast.engine.compaction.lease import Lease, is_flying
+from holdfast.engine.compaction.lease import Lease, is_held
+from holdfast.engine.compaction.notes import take_notes
 from holdfast.engine.compaction.shedding import PAGE, Shedding
 from holdfast.engine.compaction.sizes import sized
 from holdfast.engine.compaction.summary import SummaryWriter
+from holdfast.engine.loading import markers, messages
 from holdfast.engine.window.token_count import TokenCount
-from holdfast.engine.window.turn_state import TurnState, markers, messages
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.errors import Conflict
 from holdfast.failpoints import failpoint
 from holdfast.model.log import Entry, Trigger
@@ -46,93 +49,90 @@ PATIENCE = 20.0
 class Ladder:
     """The ladder for one turn of one session."""
 
-    def __init__(self, scene: TurnState, counting: TokenCount, *, write: bool) -> None:
-        self.scene = scene
-        self._counting = counting
-        self._write = write
-        self.drafting = SummaryWriter(scene, ask=write)
+    def __init__(self, turn: TurnState, count: TokenCount) -> None:
+        self.turn = turn
+        self._count = count
 
-    async def climbed(self, view: View) -> View:
+    async def climb(self, view: View) -> View:
         """The view once all that was due is done."""
         taken: set[Step] = set()
-        for _ in range(0 if self.scene.guessed else STEPS):
-            now = await self.situation(view, brief=True)
-            if not now.over and next_plan(now, taken) is None:  # as on most turns
-                self._look_ahead(now)
-                return view
-            now = await self.situation(view)
-            plan = next_plan(now, taken)
+        for _ in range(0 if self.turn.guessed else STEPS):
+            now, plan = await self.situation(view, brief=True), None
+            if now.over or next_plan(now, taken):  # on most turns neither
+                now = await self.situation(view)
+                plan = next_plan(now, taken)
             if plan is None:
                 self._look_ahead(now)
                 return view
-            if plan.step in TELLING and self._counting.doubts(now.window, now.count):
+            if plan.step in TELLING and self._count.doubts(now.window, now.count):
                 continue  # planned again once the provider has counted
-            if plan.step in TELLING and self.drafting.asks:
-                view = await self._told(plan, now, view, taken)
-                continue
-            taken.add(plan.step)
-            if self._warns(plan, now):
-                view = await self._warned(view)
-            elif drafted := await self.drafting.drafted(plan, now):
-                view = await self._marked(view, drafted)
+            view = await self._carry_out(plan, now, view, taken)
         return view
 
-    async def _told(self, plan: Plan, now: Situation, view: View, taken: set[Step]) -> View:
+    async def _carry_out(self, plan: Plan, now: Situation, view: View, taken: set[Step]) -> View:
+        """The view once a plan has become a marker, where it does."""
+        if plan.step in TELLING and self.turn.has_summariser:
+            return await self._summarise(plan, now, view, taken)
+        taken.add(plan.step)
+        if self._warns(plan, now):
+            return await self.turn.append(view, Message("user", (WARNING,)))
+        drafted = await SummaryWriter(self.turn).drafted(plan, now)
+        return await self._mark(view, drafted) if drafted else view
+
+    async def _summarise(self, plan: Plan, now: Situation, view: View, taken: set[Step]) -> View:
         """The view once a model has summarised, here or ahead of time; one at a time."""
-        session = self.scene.session
+        session = self.turn.session
         if ready := session.ahead.take(session.id, view.folded.epoch):
-            return await self._marked(view, ready)
-        flight = await Lease.begin(session, "summary", _seconds(now))
-        if flight is None and now.over and await self._done(min(_seconds(now), PATIENCE)):
+            return await self._mark(view, ready)
+        lease = await Lease.begin(session, "summary", _seconds(now))
+        if lease is None and now.over and await self._others_end(min(_seconds(now), PATIENCE)):
             return await session.view()
         taken.add(plan.step)
-        if flight is None and now.over:  # whoever was at it may be gone for good
-            drafted = await SummaryWriter(self.scene, ask=False).drafted(plan, now)
-            return await self._marked(view, drafted) if drafted else view
-        if flight is None:  # somebody is at it, and until then all fits
+        if lease is None and now.over:  # the process that holds it may be gone for good
+            drafted = await SummaryWriter(self.turn, asks=False).drafted(plan, now)
+            return await self._mark(view, drafted) if drafted else view
+        if lease is None:  # another process is at it, and until then all fits
             taken.update(TELLING)
             return view
         outcome = "failed"
         try:
-            drafted = await self.drafting.drafted(plan, now, flight=flight)
+            drafted = await SummaryWriter(self.turn).drafted(plan, now, lease=lease)
             outcome = "done" if drafted else "nothing"
         finally:
-            await flight.end(outcome)
-        return await self._marked(view, drafted) if drafted else view
+            await lease.end(outcome)
+        return await self._mark(view, drafted) if drafted else view
 
-    async def _done(self, seconds: float) -> bool:
-        """Wait for whoever is at it, but not for ever; whether nobody is any more."""
-        session = self.scene.session
+    async def _others_end(self, seconds: float) -> bool:
+        """Wait for the process that holds the lease, but not for ever; whether it has ended."""
+        session = self.turn.session
         for _ in range(int(seconds / PAUSE) + 1):
-            if not await is_flying(session, "summary"):
+            if not await is_held(session, "summary"):
                 return True
             if session.pause:
                 await session.pause(PAUSE)
         return False
 
     def _look_ahead(self, now: Situation) -> None:
-        """Have done beside the turns what will be due before long."""
-        if not self._write:
+        """Have done in the background what will be due before long."""
+        session = self.turn.session
+        if not self.turn.asks:
             return
-        if wants_summary(now) and not self.scene.session.ahead.has(
-            self.scene.session.id, now.view.folded.epoch
-        ):
-            self._beside("summary", self._prepare)
-        if self.scene.session.ledgers.behind:
-            self._beside("ledger", self._gather)
+        if is_near(now) and not session.ahead.has(session.id, now.view.folded.epoch):
+            self._spawn("summary", self._prepare)
+        if session.ledgers.behind:
+            self._spawn("ledger", self._gather)
         if wants_notes(now):
-            self._beside("notes", self._note)
+            self._spawn("notes", self._note)
 
-    def _beside(self, kind: str, work: Callable[[Ladder], Awaitable[None]]) -> None:
-        """Run some work on a hold of its own on the session, once at a time."""
-        session, scene = self.scene.session, self.scene
+    def _spawn(self, kind: str, work: Callable[[Ladder], Awaitable[None]]) -> None:
+        """Run some work in the background over a writer of its own, once at a time."""
+        session, turn = self.turn.session, self.turn
 
         async def run() -> None:
             try:
                 other = session.again()
-                there = TurnState(other, scene.given, scene.profile, scene.policy)
-                counting = await self._counting.again(other)
-                await work(Ladder(there, counting, write=True))
+                there = TurnState(other, turn.given, turn.profile, turn.policy)
+                await work(Ladder(there, await TokenCount(there).begin()))
                 session.pay(other.spent)
             finally:
                 session.ahead.busy.discard(kind)
@@ -142,39 +142,53 @@ class Ladder:
             session.spawn(run)
 
     async def _prepare(self, other: Ladder) -> None:
-        self.scene.session.ahead.plan = await prepared(other)
+        self.turn.session.ahead.plan = await other.prepared()
+
+    async def prepared(self) -> Plan | None:
+        """A summary of what is visible now, written and accepted, to be applied when it is due.
+
+        It holds against the marker it was made after. What is appended meanwhile is never covered,
+        since a plan names what it covers when it is made.
+        """
+        turn, rule = self.turn, self.turn.policy.summarise or self.turn.policy.compact
+        lease = await Lease.begin(turn.session, "summary", rule.timeout if rule else 0.0)
+        if lease is None:
+            return None
+        outcome = "failed"
+        try:
+            now = await self.situation(await turn.session.view())
+            plan = first_telling(replace(now, forced=True))
+            made = await SummaryWriter(turn).drafted(plan, now, lease=lease) if plan else None
+            outcome = "done" if made and made.model else "nothing"
+            return made if made and made.model else None
+        finally:
+            await lease.end(outcome)
 
     async def _gather(self, other: Ladder) -> None:
         """Gather the facts of an old session slice by slice, until all of it is read."""
-        session = other.scene.session
+        session = other.turn.session
         while await session.ledgers.catch_up(session.id, session.info.head):
             if session.pause:
                 await session.pause(PAUSE)
-        self.scene.session.ledgers.behind = False
+        self.turn.session.ledgers.behind = False
 
     async def _note(self, other: Ladder) -> None:
-        await noted(other)
+        await take_notes(other.turn, other.situation)
 
     def _warns(self, plan: Plan, now: Situation) -> bool:
         """Whether the model is to be told first, so that it can save what it needs."""
-        if not (plan.clears and now.policy.warns and self._write) or now.over:
+        if not (plan.clears and now.policy.warns and self.turn.asks) or now.over:
             return False
         return not warned(now.entries, now.view.folded.cleared)
 
-    async def _warned(self, view: View) -> View:
-        await self.scene.session.append(Message("user", (WARNING,)))
-        return await self.scene.session.view()
-
-    async def _marked(self, view: View, plan: Plan) -> View:
-        """The view with what was planned; as it is by now where somebody else was first."""
+    async def _mark(self, view: View, plan: Plan) -> View:
+        """The view with what was planned; as it is by now where another writer came first."""
         failpoint("compaction.before_apply")
-        marker = plan.marker()
-        if self._write:
-            marker = await sized(self.scene, self._counting, view, marker)
+        marker = await sized(self.turn, self._count, view, plan.marker())
         try:
-            return await self.scene.marked(view, marker, write=self._write)
+            return await self.turn.mark(view, marker)
         except Conflict:
-            return await self.scene.session.view()
+            return await self.turn.session.view()
 
     async def situation(
         self,
@@ -186,19 +200,19 @@ class Ladder:
         brief: bool = False,
     ) -> Situation:
         """What every planner looks at; in brief, all that says whether anything is to be done."""
-        scene = self.scene
-        around, budget = await scene.around(view.folded)
+        turn = self.turn
+        around, budget = await turn.around(view.folded)
         base = await self._base(view, around, budget, brief=brief)
         previous = self._previous()
         now = replace(
             base,
             previous=previous,
-            safe=int(self._counting.careful(budget).room * self._counting.ratio),
+            safe=int(self._count.careful(budget).room * self._count.ratio),
             laid=0 if brief else await self._laid(view, base.floor),
             notes=await self._notes(view),
             idle=await self._idle(base.entries),
-            asks=self.drafting.asks,
-            asking=self.drafting.asking,
+            asks=turn.has_summariser,
+            asking=turn.weak_model,
             since=since,
             upto=upto,
             trigger=trigger,
@@ -206,49 +220,49 @@ class Ladder:
         )
         if trigger != "auto" or not now.over:
             return now
-        resumed = "resume" if scene.session.resumed else "overflow"
+        resumed = "resume" if turn.session.resumed else "overflow"
         return replace(now, trigger="switch" if previous else resumed)
 
     def _previous(self) -> str:
         """The model that was spoken to before, where it holds more than this one."""
-        scene, before = self.scene, self._counting.spoken_to
-        if not before or before == scene.given.model:
+        turn, before = self.turn, self._count.spoken_to
+        if not before or before == turn.given.model:
             return ""
-        larger = scene.session.catalogue.profile(before).window > scene.profile.window
+        larger = turn.session.catalogue.profile(before).window > turn.profile.window
         return before if larger else ""
 
     async def _base(
         self, view: View, around: Surroundings, budget: Budget, *, brief: bool
     ) -> Situation:
-        scene = self.scene
-        floor = 0 if brief else (await scene.floor(view, around, budget)).tokens.tokens
+        turn = self.turn
+        floor = 0 if brief else (await turn.floor(view, around, budget)).tokens.tokens
         beyond, tokens = await self._beyond(view, budget)
-        summaries = await scene.summaries(view)
+        summaries = await turn.log.summaries(view)
         if beyond:
             first = beyond[-1].last + 1
-            read = await messages(scene.log, view.session.id, clip(view.spans, first))
-            as_shown = tuple(all_shown(read, scene.cap))
+            read = await messages(turn.stored, view.session.id, clip(view.spans, first))
+            as_shown = tuple(all_shown(read, turn.cap))
             return Situation(
-                view=view, entries=as_shown, policy=scene.policy, profile=scene.profile,
+                view=view, entries=as_shown, policy=turn.policy, profile=turn.profile,
                 budget=budget, summaries=summaries, beyond=beyond, beyond_tokens=tokens,
                 floor=floor,
             )  # fmt: skip
-        made = await scene.assembled(view, around, budget)
-        count = await self._counting.of(made)
+        made = await turn.assembled(view)
+        count = await self._count.of(made)
         return Situation(
-            view=view, entries=made.seen.messages, policy=scene.policy, profile=scene.profile,
+            view=view, entries=made.seen.messages, policy=turn.policy, profile=turn.profile,
             budget=budget, window=made.window, count=count, summaries=summaries, floor=floor,
-            own=self._counting.own(made), exact=await self._counting.exactly(view),
+            own=self._count.own(made), exact=await self._count.exactly(view),
         )  # fmt: skip
 
     async def _laid(self, view: View, floor: int) -> int:
         """What the sections take more once they show what was told at the tail."""
-        folded, scene = view.folded, self.scene
+        folded, turn = view.folded, self.turn
         if folded.base == folded.context:
             return 0
         later = replace(folded, base=folded.context)
-        around, budget = await scene.around(later)
-        made = await scene.floor(replace(view, folded=later), around, budget)
+        around, budget = await turn.around(later)
+        made = await turn.floor(replace(view, folded=later), around, budget)
         return max(made.tokens.tokens - floor, 0)
 
     async def _beyond(self, view: View, budget: Budget) -> tuple[Spans, int]:
@@ -256,11 +270,11 @@ class Ladder:
 
         It is more than fits in any case: how much more would cost as much as the log is long.
         """
-        shedding = Shedding(self.scene)
+        shedding = Shedding(self.turn)
         older = await shedding.beyond(view, budget.room)
         tokens, left, weight = 0, older, shedding.scale(view).head
         while left and tokens <= budget.room:
-            page = await self.scene.log.heads(view.session.id, left, limit=PAGE)
+            page = await self.turn.stored.heads(view.session.id, left, limit=PAGE)
             if not page:
                 break
             tokens += sum(map(weight, page))
@@ -269,9 +283,9 @@ class Ladder:
 
     async def _notes(self, view: View) -> Entry | None:
         seq = view.folded.notes
-        if not seq or self.scene.policy.notes is None:
+        if not seq or self.turn.policy.notes is None:
             return None
-        found = await markers(self.scene.log, view.session.id, (Span(seq, seq),))
+        found = await markers(self.turn.stored, view.session.id, (Span(seq, seq),))
         return found[0] if found else None
 
     async def _idle(self, entries: Sequence[Entry]) -> int | None:
@@ -280,7 +294,7 @@ class Ladder:
         last = next(replies, None)
         if last is None:
             return None
-        return max(self.scene.session.now() - (last.completed or last.created), 0)
+        return max(self.turn.session.now() - (last.completed or last.created), 0)
 
     async def planned(
         self, view: View, *, focus: str = "", since: int = 0, upto: int = 0, noted: bool = True
@@ -292,7 +306,9 @@ class Ladder:
         """
         now = await self.situation(view, "manual", since=since, upto=upto)
         plan = first_telling(now, noted=noted) or next_plan(now)
-        return plan, await self.drafting.drafted(plan, now, focus=focus) if plan else None
+        if plan is None:
+            return None, None
+        return plan, await SummaryWriter(self.turn).drafted(plan, now, focus=focus)
 
 
 def _seconds(now: Situation) -> float:

@@ -1,6 +1,6 @@
-"""One at a time: whoever works on something of a session holds a lease on it, across processes.
+"""Lease: one process at a time works on one kind of work of a session.
 
-A lease that a process of this machine took with it when it was killed is free at once.
+The lease of a process of this machine that was killed is free at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.model.job import Job
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 SLACK = 10_000
 """A lease outlives the question it was taken for by so many milliseconds."""
@@ -22,14 +22,14 @@ SLACK = 10_000
 class Lease:
     """A lease on one kind of work of one session."""
 
-    def __init__(self, session: AsyncSession, job: Job, seconds: float) -> None:
+    def __init__(self, session: SessionContext, job: Job, seconds: float) -> None:
         self._session = session
         self._job = job
         self._seconds = seconds
 
     @classmethod
-    async def begin(cls, session: AsyncSession, kind: str, seconds: float) -> Lease | None:
-        """Take the lease; None where somebody else has it."""
+    async def begin(cls, session: SessionContext, kind: str, seconds: float) -> Lease | None:
+        """Take the lease; None where another process has it."""
         named, now = f"{kind} {session.id}", session.now()
         jobs, owner = session.store.jobs, holder(session.new_id())
         until = now + int(seconds * 1_000) + SLACK
@@ -45,7 +45,7 @@ class Lease:
         return None
 
     async def renew(self) -> bool:
-        """Keep it for one question more; False where somebody else has it by now."""
+        """Keep it for one question more; False where another process has it by now."""
         now = self._session.now()
         until = now + int(self._seconds * 1_000) + SLACK
         return await self._session.store.jobs.renew(self._job, now=now, until=until)
@@ -56,12 +56,12 @@ class Lease:
         await self._session.store.jobs.finish(self._job, outcome=outcome, now=now)
 
 
-async def is_flying(session: AsyncSession, kind: str) -> bool:
-    """Whether somebody, anywhere, is at work on this."""
+async def is_held(session: SessionContext, kind: str) -> bool:
+    """Whether any process holds the lease on this kind of work."""
     return any(not is_gone(job.owner) for job in await _held(session, kind))
 
 
-async def _held(session: AsyncSession, kind: str) -> list[Job]:
+async def _held(session: SessionContext, kind: str) -> list[Job]:
     """The leases on this kind of work that have not run out."""
     named, now = f"{kind} {session.id}", session.now()
     found = await session.store.jobs.jobs(session.id)

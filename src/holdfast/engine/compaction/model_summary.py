@@ -78,24 +78,24 @@ class ModelSummary:
 
     def __init__(
         self,
-        scene: TurnState,
+        turn: TurnState,
         rule: Summarise,
         ledger: Ledger,
         plan: Plan,
         now: Situation,
-        flight: Lease | None = None,
+        lease: Lease | None = None,
     ) -> None:
-        self._scene = scene
+        self._turn = turn
         self._rule = rule
         self._ledger = ledger
         self._plan = plan
         self._now = now
-        self._flight = flight
+        self._lease = lease
         self._told = False
         """Whether the conversation is told rather than continued, since that brought only calls."""
         self._finer = 1
         """How many times smaller the pieces are, since a model said that they were too large."""
-        self._guard = Guard(scene.session, scene.policy)
+        self._guard = Guard(turn.session, turn.policy)
 
     async def write(self, most: int, focus: str) -> None:
         """Give the plan a summary that was accepted; leave it without where none was."""
@@ -120,14 +120,14 @@ class ModelSummary:
 
     def _models(self) -> list[Profile]:
         """Whom to ask, in order; with a weak model only where one was named."""
-        session, main = self._scene.session, self._main()
+        session, main = self._turn.session, self._main()
         names = {"weak": session.upkeep.weak_model, "main": main}
         chosen = [names[role] for role in self._rule.models if names[role]]
         return [session.catalogue.profile(name) for name in dict.fromkeys(chosen)]
 
     def _main(self) -> str:
         """The session's model; the one before where a switch to a smaller one is the reason."""
-        return self._now.previous or self._scene.given.model
+        return self._now.previous or self._turn.given.model
 
     def _against(self, draft: Draft, most: int) -> list[Objection]:
         if draft.answer.error:
@@ -172,7 +172,7 @@ class ModelSummary:
 
     async def _checked(self, profile: Profile, text: str, covered: str, most: int) -> str:
         """A summary as a second look at it leaves it; itself where that says nothing."""
-        checking = self._scene.session.catalogue.prompt(self._rule.verify)
+        checking = self._turn.session.catalogue.prompt(self._rule.verify)
         last = await self._ask(profile, checking, _body(text, covered), most, "verify")
         return answer(last.text) if _sound(last, most) else text
 
@@ -210,7 +210,7 @@ class ModelSummary:
         somebody wants told of one stretch alone is told apart from the rest.
         """
         now = self._now
-        own = profile.name == self._scene.given.model
+        own = profile.name == self._turn.given.model
         if not own or self._finer > 1 or self._told or now.since or now.upto:
             return False
         if self._rule.form == "conversation":
@@ -235,7 +235,7 @@ class ModelSummary:
         """What a question has of the newest request, where its policy shares the cache."""
         if not self._rule.shares_cache:
             return None
-        call = await newest_call(self._scene.session)
+        call = await newest_call(self._turn.session)
         return like(call, window.breakpoints)
 
     async def _ask(
@@ -265,10 +265,10 @@ class ModelSummary:
         )
         if not await self._fits(question):
             return Answer(error=f"{profile.name} cannot be asked so much at once", overflow=True)
-        if self._flight and not await self._flight.renew():
+        if self._lease and not await self._lease.renew():
             return Answer(error="somebody else has taken this over")
         self._plan.calls += 1
-        reply = await ask(self._scene.session, question, lambda heard: _sound(heard, most))
+        reply = await ask(self._turn.session, question, lambda heard: _sound(heard, most))
         self._plan.cost += reply.cost
         return reply
 
@@ -279,7 +279,7 @@ class ModelSummary:
             return True
         words = [t for b in question.blocks for part in b.parts for t in texts_of(part)]
         tools = [tool_text(tool) for tool in question.window.tools]
-        found = await self._scene.session.counter(profile.tokenizer).count([*words, *tools])
+        found = await self._turn.session.counter(profile.tokenizer).count([*words, *tools])
         frames = MESSAGE * len(question.blocks)
         return sum(found) + frames + question.max_tokens <= profile.window
 
@@ -289,7 +289,7 @@ class ModelSummary:
             return room
         covered = [told(e) for e in self._now.entries if within(e.seq, self._plan.covers)]
         small = list(chunks(filter(None, covered), SMALLEST))
-        found = await self._scene.session.counter(profile.tokenizer).count(small)
+        found = await self._turn.session.counter(profile.tokenizer).count(small)
         pairs = zip(found, map(estimate, small), strict=True)
         worst = max((real / max(about, 1) for real, about in pairs), default=1.0)
         return int(room * min((1 + BOUND) / max(worst, 1.0), 1.0))
@@ -297,7 +297,7 @@ class ModelSummary:
     def _prompt(self, most: int, focus: str, missing: list[Objection]) -> str:
         words = max(most * 3 // 5, 40)
         pieces = [
-            self._scene.session.catalogue.prompt(self._rule.prompt),
+            self._turn.session.catalogue.prompt(self._rule.prompt),
             f"Write at most {words} words.",
         ]
         if focus:
@@ -309,14 +309,14 @@ class ModelSummary:
 
     def _cap(self) -> Cap:
         """How much of a result is read: facts and names are known without a model."""
-        cap, most = self._scene.cap, self._rule.reads
+        cap, most = self._turn.cap, self._rule.reads
         return replace(cap, tokens=min(cap.tokens or most, most)) if most else cap
 
     async def _pieces(self, tokens: int) -> AsyncIterator[str]:
         """All that is covered as text, in pieces that fit; the oldest in brief where it is much."""
         headings = self._rule.form == "headings"
         texts: list[str] = []
-        log, id, cap = self._scene.log, self._scene.session.id, self._cap()
+        log, id, cap = self._turn.stored, self._turn.session.id, self._cap()
         if older := self._older(tokens * (PIECES // 2 - 1)):
             texts.append(await self._brief(older, tokens))
         async for page in loading.pages(log, id, without(self._plan.covers, older)):
@@ -347,7 +347,7 @@ class ModelSummary:
 
     async def _brief(self, spans: Spans, tokens: int) -> str:
         """What is too far back to be told in full: the digest that is made without a model."""
-        session = self._scene.session
+        session = self._turn.session
         digest = await session.ledgers.digest(session.id, self._plan.covers[-1].last)
         return digested(digest, spans, tokens)
 

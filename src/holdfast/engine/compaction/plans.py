@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
+from msgspec.structs import replace
+
 from holdfast.core.compaction.acceptance import CHECKED
 from holdfast.core.ledger.checks.objections import objections
 from holdfast.core.ledger.checks.retention import retention
@@ -13,12 +15,16 @@ from holdfast.core.log.marker_rules import REVERSIBLE
 from holdfast.core.log.transcript_text import told
 from holdfast.core.log.validate import typed
 from holdfast.core.tokens.estimate import estimate
+from holdfast.core.window.occupancy import whole_prompt
 from holdfast.engine import loading
+from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.compaction.ladder import Ladder
-from holdfast.engine.compaction.sizes import sized_by_hand
+from holdfast.engine.compaction.sizes import Marked, sized
 from holdfast.engine.inspect.ledger import unpacked
 from holdfast.engine.inspect.lookup import seq_of
+from holdfast.engine.usage.recorded_window import recorded, recorded_call
 from holdfast.engine.usage.telemetry import compacted
+from holdfast.engine.window.token_count import TokenCount
 from holdfast.engine.workspace import rewind
 from holdfast.errors import Conflict, InvalidRequest
 from holdfast.model.log import Body, Checkpoint, Entry, Redo, Summary, Undo
@@ -26,15 +32,18 @@ from holdfast.model.plan import Plan
 from holdfast.model.policy import Policy
 from holdfast.model.span import Span, remaining, union, without
 from holdfast.model.view import View
+from holdfast.model.window import Count
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.engine.turns import Asking
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.turns import Turns
+    from holdfast.engine.window.sections import Asking
 
 
 async def plan(
-    session: AsyncSession,
+    session: SessionContext,
+    turns: Turns,
     *,
     focus: str = "",
     since: str | int = "",
@@ -47,13 +56,12 @@ async def plan(
     """
     first = await seq_of(session, since) if since != "" else 0
     last = await seq_of(session, upto) if upto != "" else 0
-    preparation = await session.turns.preparation(**given)
-    counting = await preparation.counting(write=False, planning=True)
+    turn = await turns.turn(**given)
     view = await session.view()
-    climb = Ladder(preparation.scene, counting, write=True)
+    climb = Ladder(turn, await TokenCount(turn).begin())
     found, made = await climb.planned(view, focus=focus, since=first, upto=last, noted=not focus)
     if found is None:
-        raise InvalidRequest(_nothing(preparation.scene.policy, first, last))
+        raise InvalidRequest(_nothing(turn.policy, first, last))
     if made is None:
         raise InvalidRequest(_unwritten(found))
     against = made.objections  # what was held against summaries that were not accepted
@@ -124,7 +132,7 @@ def _text(entry: Entry, made: Plan) -> str:
     return told(entry)
 
 
-async def apply(session: AsyncSession, made: Plan) -> Entry:
+async def apply(session: SessionContext, turns: Turns, made: Plan) -> Entry:
     """Carry a plan out; Conflict where a marker came since, and nothing is changed then."""
     typed(made, Plan)
     if made.session and made.session != session.id:
@@ -140,7 +148,7 @@ async def apply(session: AsyncSession, made: Plan) -> Entry:
         )
     after = made.stays + taken(made) if not made.clears else 0
     started = session.now()
-    marker = await sized_by_hand(session, await session.view(), made.marker(after))
+    marker = await _sized(session, turns, await session.view(), made.marker(after))
     try:
         entry = await session.append(marker, epoch=made.epoch)
     except Conflict as stale:
@@ -149,13 +157,31 @@ async def apply(session: AsyncSession, made: Plan) -> Entry:
             "since it was made, so nothing was done; do it again",
         )
         raise
-    session.watch.emit(compacted(session, marker, started))
+    session.watch.emit(compacted(session.id, marker, started, session.now()))
     await session.upkeep.applied(entry)
     return entry
 
 
+async def _sized(session: SessionContext, turns: Turns, view: View, marker: Marked) -> Marked:
+    """The marker with the sizes of the prompt around it; unchanged where no model is named."""
+    if not (await given_now(session)).model:
+        return marker
+    turn = await turns.turn()
+    count = await TokenCount(turn, asks=False).begin()
+    made = await sized(turn, count, view, marker)
+    if not made.prompt_before:
+        return made
+    call = await recorded_call(session)
+    if call is None:
+        return made
+    found = await recorded(session, call, turn, count.ratio)
+    before = whole_prompt(Count(tokens=made.prompt_before), found)[0].tokens
+    after = whole_prompt(Count(tokens=made.prompt_after), replace(found, moved=True))[0].tokens
+    return replace(made, prompt_before=before, prompt_after=after)
+
+
 async def undo(
-    session: AsyncSession, marker: str | int = "", resolve: Mapping[str, str] | None = None
+    session: SessionContext, marker: str | int = "", resolve: Mapping[str, str] | None = None
 ) -> Entry:
     """Put a compaction or a rewind out of force, the newest where none is named, files included."""
     known = in_force(await loading.every_marker(session.store.log, session.id))
@@ -174,7 +200,9 @@ async def undo(
     return await _undone(session, found, resolve)
 
 
-async def _undone(session: AsyncSession, marker: Entry, resolve: Mapping[str, str] | None) -> Entry:
+async def _undone(
+    session: SessionContext, marker: Entry, resolve: Mapping[str, str] | None
+) -> Entry:
     turned = await rewind.turn(session, marker, resolve or {}, back=True)
     return turned or await session.append(Undo(marker=marker.seq))
 
@@ -185,7 +213,7 @@ def _is_name(body: Body) -> bool:
 
 
 async def redo(
-    session: AsyncSession, marker: str | int = "", resolve: Mapping[str, str] | None = None
+    session: SessionContext, marker: str | int = "", resolve: Mapping[str, str] | None = None
 ) -> Entry:
     """Put a compaction that was undone in force again, the last one undone where none is named."""
     known = await loading.every_marker(session.store.log, session.id)
@@ -203,7 +231,7 @@ async def redo(
 
 
 async def _redone(
-    session: AsyncSession,
+    session: SessionContext,
     known: tuple[Entry, ...],
     seq: int,
     resolve: Mapping[str, str] | None = None,

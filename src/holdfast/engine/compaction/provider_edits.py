@@ -11,6 +11,7 @@ Rule 3: where another marker came meanwhile, or nobody knows what was sent, noth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from holdfast.core.compaction.acceptance import CHECKED, refusals
@@ -31,8 +32,8 @@ from holdfast.model.span import Span, union
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.engine.turns import Sent
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.window.prepared_window import SentRequest
 
 SHARE = 16
 MOST = 2_048
@@ -45,9 +46,9 @@ LONGEST = 32_768
 """A provider's own words may be this long."""
 
 
-async def apply(session: AsyncSession, sent: Sent, reply: Reply, entry: Entry) -> None:
+async def apply(session: SessionContext, sent: SentRequest, reply: Reply, entry: Entry) -> None:
     """Mark what was done to a request that has been answered."""
-    if reply.stop in ("aborted", "error") or not (reply.edits or reply.compaction is not None):
+    if reply.stop in ("aborted", "error"):
         return
     view = View(session=session.info, folded=sent.window.folded, last=sent.window.head)
     spans = view.spans  # what was sent: what arrived while the model answered is not covered
@@ -65,7 +66,7 @@ async def apply(session: AsyncSession, sent: Sent, reply: Reply, entry: Entry) -
         return
 
 
-def _clear(sent: Sent, reply: Reply, said: Sequence[Entry]) -> Clear | None:
+def _clear(sent: SentRequest, reply: Reply, said: Sequence[Entry]) -> Clear | None:
     gone = sent.window.folded.cleared
     parts = cleared(said, reply.edits, sent.options.server_edits, gone)
     if not parts:
@@ -86,14 +87,18 @@ def _clear(sent: Sent, reply: Reply, said: Sequence[Entry]) -> Clear | None:
 
 
 async def _summary(
-    session: AsyncSession, sent: Sent, reply: Reply, entry: Entry, view: View, said: Sequence[Entry]
+    session: SessionContext,
+    sent: SentRequest,
+    reply: Reply,
+    entry: Entry,
+    view: View,
+    said: Sequence[Entry],
 ) -> Summary | None:
     assert reply.compaction is not None
     sealed = reply.message.parts[reply.compaction]
     standing = await loading.summaries(session.store.log, view)
-    covers = view.spans
-    for one in standing:
-        covers = union(covers, one.body.covers if isinstance(one.body, Summary) else ())
+    before = [one.body.covers for one in standing if isinstance(one.body, Summary)]
+    covers = reduce(union, before, view.spans)
     if not covers or not isinstance(sealed, Opaque):
         return None
     ledger = await session.ledgers.near(session.id, covers[-1].last, standing)
@@ -134,7 +139,7 @@ class _Words:
     """What stands for a sealed compaction with everybody but its owner."""
 
     def __init__(
-        self, sent: Sent, ledger: Ledger, said: Sequence[Entry], before: list[str]
+        self, sent: SentRequest, ledger: Ledger, said: Sequence[Entry], before: list[str]
     ) -> None:
         self._ledger, self._said, self._before = ledger, said, before
         self._most = min(MOST, max(sent.window.profile.window // SHARE, 128))

@@ -21,8 +21,9 @@ from holdfast.core.log.boundary import (
 from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.truncate import all_shown, shown
+from holdfast.engine.loading import messages
 from holdfast.engine.window.over_budget import floor_error, too_large, unknown_model
-from holdfast.engine.window.turn_state import TurnState, messages, newest
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.errors import OverBudget
 from holdfast.model.log import Entry, Head, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult
@@ -48,8 +49,8 @@ LEFT = (
 class Shedding:
     """What has to leave for one turn."""
 
-    def __init__(self, scene: TurnState) -> None:
-        self._scene = scene
+    def __init__(self, turn: TurnState) -> None:
+        self._turn = turn
         self.weighed = 0
         """What all that is shown was weighed at when it was last looked at."""
 
@@ -62,22 +63,22 @@ class Shedding:
         """
         try:
             marker = await self._shed(view, around, limit, aim)
-            if marker and self._scene.guessed:
-                raise unknown_model(self._scene.profile)
+            if marker and self._turn.guessed:
+                raise unknown_model(self._turn.profile)
             return marker
         except OverBudget:
-            if self._scene.policy.asks_before_overlong:
+            if self._turn.policy.asks_before_overlong:
                 return None
             raise
 
     async def _shed(
         self, view: View, around: Surroundings, limit: Budget, aim: Budget
     ) -> Summary | None:
-        floor = await self._scene.floor(view, around, limit)
+        floor = await self._turn.floor(view, around, limit)
         spare = sum(block.tokens for block in floor.section("summary"))
         if floor.over > spare:
-            raise floor_error(floor, (await self._scene.around(view.folded))[1].room)
-        few, scale = await self._scene.few(view), self.scale(view)
+            raise floor_error(floor, (await self._turn.around(view.folded))[1].room)
+        few, scale = await self._turn.few(view), self.scale(view)
         known: dict[int, int] = {}
         if few is not None:
             taken = [scale.entry(entry) for entry in few]
@@ -100,24 +101,24 @@ class Shedding:
         """What entries take as they are shown."""
         folded = view.folded
         kept = {*folded.kept} - {folded.asked}
-        frame = estimate(tagged(self._scene.policy, "kept", ""))
-        return Scale(self._scene.cap, folded.cleared, kept, frame)
+        frame = estimate(tagged(self._turn.policy, "kept", "")) if kept else 0
+        return Scale(self._turn.cap, folded.cleared, kept, frame)
 
     async def beyond(self, view: View, room: int) -> Spans:
         """What is visible and too far back to be read: a log is longer than what looks at it."""
-        if await self._scene.few(view) is not None:
+        if await self._turn.few(view) is not None:
             return ()
         heads = await self.heads(view, int(room * REACH))
         return clip(view.spans, 1, heads[0].seq - 1 if heads else 0)
 
     async def heads(self, view: View, room: int) -> list[Head]:
         """The newest heads, until they fill more than the room or there are no more."""
-        found = [_head(entry) for entry in self._scene.as_if_said(view)]
+        found = [_head(entry) for entry in self._turn.log.unstored(view)]
         left: Spans = view.spans
         weight = self.scale(view).head
         taken = sum(map(weight, found))
         while left and taken <= room:
-            page = await self._scene.log.heads(view.session.id, left, limit=PAGE)
+            page = await self._turn.stored.heads(view.session.id, left, limit=PAGE)
             if not page:
                 break
             taken += sum(map(weight, page))
@@ -129,7 +130,7 @@ class Shedding:
         self, view: View, heads: list[Head], keep: int, room: int, spare: int
     ) -> Summary:
         """The marker; `spare` is what the summaries that stand take, where they have to leave."""
-        scene, weight = self._scene, self.scale(view).entry
+        turn, weight = self._turn, self.scale(view).entry
         stay = await self._stay(view, heads, keep)
         bodies = _bodies(stay)
         just, answer, last_cut = await self._asked(view), answer_at(bodies), self._unread(bodies)
@@ -150,7 +151,7 @@ class Shedding:
                 room, real = room + spare, await self._really(view) + spare
                 raise too_large(staying, taken, real, room)
         asked = just.seq if just and just in staying and just not in stay[start:] else 0
-        last = stay[start].seq - 1 if start < len(stay) else newest(view)
+        last = stay[start].seq - 1 if start < len(stay) else view.newest
         covers = clip(_spans(view), 1, last)
         return Summary(
             covers=covers or (clip((Span(1, last),), 1) if taken > room else ()),
@@ -159,9 +160,9 @@ class Shedding:
             asked=asked,
             merges=merges,
             step="shed",
-            policy=scene.policy.name,
+            policy=turn.policy.name,
             trigger="overflow",
-            reason=f"the window of {scene.given.model} was full",
+            reason=f"the window of {turn.given.model} was full",
             tokens_before=sum(map(self.scale(view).head, heads)),
             tokens_after=taken,
         )
@@ -179,21 +180,21 @@ class Shedding:
     async def _shown(self, view: View, heads: list[Head], keep: int) -> tuple[Entry, ...]:
         """The messages from a head on, as they are shown."""
         first = heads[keep].seq if keep < len(heads) else OPEN
-        read = await messages(self._scene.log, view.session.id, clip(view.spans, first))
-        return (*all_shown(read, self._scene.cap), *self._scene.as_if_said(view, first))
+        read = await messages(self._turn.stored, view.session.id, clip(view.spans, first))
+        return (*all_shown(read, self._turn.cap), *self._turn.log.unstored(view, first))
 
     def _unread(self, bodies: Sequence[Message]) -> int:
         """The cut behind which nothing may leave."""
-        return (unread_from if self._scene.policy.keeps_unread else notices_from)(bodies)
+        return (unread_from if self._turn.policy.keeps_unread else notices_from)(bodies)
 
     async def _really(self, view: View) -> int:
         """What is left for what was just asked by the budget itself, with no hope added."""
-        around, budget = await self._scene.around(view.folded)
-        return max(0, budget.room - (await self._scene.floor(view, around, budget)).tokens.tokens)
+        around, budget = await self._turn.around(view.folded)
+        return max(0, budget.room - (await self._turn.floor(view, around, budget)).tokens.tokens)
 
     async def _asked(self, view: View) -> Entry | None:
         """What was just asked, as it is shown; it stays, wherever the cut is."""
-        log, left = self._scene.log, view.spans
+        log, left = self._turn.stored, view.spans
         while heads := await log.heads(view.session.id, left, limit=PAGE):
             for head in reversed(heads):
                 if head.role == "user":
@@ -201,13 +202,13 @@ class Shedding:
                         view.session.id, clip(left, head.seq, head.seq), bare=True
                     )
                     if isinstance(entry.body, Message) and is_request(entry.body):
-                        return shown(entry, self._scene.cap)
+                        return shown(entry, self._turn.cap)
             left = clip(left, 1, heads[0].seq - 1)
         return None
 
     async def _shed_before(self, view: View) -> tuple[int, ...]:
         """Earlier shedding, which this one takes over; a summary somebody wrote stays."""
-        standing = await self._scene.summaries(view)
+        standing = await self._turn.log.summaries(view)
         return tuple(
             e.seq for e in standing if isinstance(e.body, Summary) and e.body.step == "shed"
         )
@@ -231,7 +232,7 @@ def _staying(stay: Sequence[Entry], asked: Entry | None) -> Sequence[Entry]:
 
 def _spans(view: View) -> Spans:
     """What a view shows, entries that are only pretended included."""
-    return View(session=view.session, folded=view.folded, last=newest(view)).spans
+    return View(session=view.session, folded=view.folded, last=view.newest).spans
 
 
 def _head(entry: Entry) -> Head:

@@ -23,13 +23,12 @@ from holdfast.engine.compaction.focus import standing
 from holdfast.engine.compaction.lease import Lease
 from holdfast.engine.compaction.model_summary import ModelSummary
 from holdfast.engine.inspect.ledger import packed
-from holdfast.engine.window.turn_state import messages
+from holdfast.engine.loading import messages
 from holdfast.failpoints import failpoint
 from holdfast.model.ledger import Ledger, Objection
 from holdfast.model.log import Entry, Summary
 from holdfast.model.plan import Plan
 from holdfast.model.policy import Summarise
-from holdfast.model.profile import Profile
 from holdfast.model.span import clip, remaining, within, without
 
 if TYPE_CHECKING:
@@ -52,33 +51,19 @@ JOINT = 2
 class SummaryWriter:
     """How the plans of one turn come to their summaries."""
 
-    def __init__(self, scene: TurnState, *, ask: bool) -> None:
-        self._scene = scene
-        self._ask = ask
-
-    @property
-    def asks(self) -> bool:
-        """Whether a model is there to write summaries."""
-        return self._ask and self._scene.session.upkeep.voice is not None
-
-    @property
-    def asking(self) -> Profile | None:
-        """The cheaper model, where one is named and the policy asks it first."""
-        session, policy = self._scene.session, self._scene.policy
-        rule = policy.summarise or policy.compact
-        first = rule.models[0] if rule and rule.models else "main"
-        weak = session.upkeep.weak_model if first == "weak" else ""
-        return session.catalogue.profile(weak) if weak else None
+    def __init__(self, turn: TurnState, *, asks: bool = True) -> None:
+        self._turn = turn
+        self._asks = asks and turn.has_summariser
 
     async def drafted(
-        self, plan: Plan, now: Situation, *, focus: str = "", flight: Lease | None = None
+        self, plan: Plan, now: Situation, *, focus: str = "", lease: Lease | None = None
     ) -> Plan | None:
         """The plan with its summary; None where it was vetoed, or no summary was accepted."""
         failpoint("compaction.planned")
-        plan.session, before = self._scene.session.id, plan.summary
+        plan.session, before = self._turn.session.id, plan.summary
         first = told_from(now, plan.covers) if plan.covers else 0
         now = replace(now, summaries=now.replaced)  # another one stands for what it covers
-        told = await self._scene.session.upkeep.consulted(plan)
+        told = await self._turn.session.upkeep.consulted(plan)
         if told is False:
             return None
         replaced = plan.summary != before
@@ -93,19 +78,19 @@ class SummaryWriter:
         if replaced and (against := self._against(plan, now, ledger, rule)):
             plan.objections, plan.summary = (*plan.objections, *against), before
         if not plan.summary:
-            await self._write(plan, now, ledger, rule, focus, flight)
+            await self._write(plan, now, ledger, rule, focus, lease)
         plan.summary = without_recalled(plan.summary)
         if not plan.summary.strip():
             return None
         plan.expand = await self._listed(plan, now, rule)
-        plan.facts = packed(ledger, self._scene.session.secrets)
+        plan.facts = packed(ledger, self._turn.session.secrets)
         failpoint("compaction.written")
         return plan
 
     def _standing(self) -> str:
         """What every compaction of this session is to dwell on."""
-        session = self._scene.session
-        return standing(self._scene.policy, session.info.directory, session.trust)
+        session = self._turn.session
+        return standing(self._turn.policy, session.info.directory, session.trust)
 
     def _against(
         self, plan: Plan, now: Situation, ledger: Ledger, rule: Summarise
@@ -123,7 +108,7 @@ class SummaryWriter:
         )
 
     async def _ledger(self, plan: Plan, now: Situation) -> Ledger:
-        session = self._scene.session
+        session = self._turn.session
         return await session.ledgers.near(session.id, plan.covers[-1].last, now.summaries)
 
     def _beside(
@@ -148,15 +133,15 @@ class SummaryWriter:
         ledger: Ledger,
         rule: Summarise,
         focus: str,
-        flight: Lease | None,
+        lease: Lease | None,
     ) -> None:
         """Have the prose written: by a model where there is one, otherwise without."""
         beside = estimate(plan.ledger) + estimate(plan.expand) + 2 * JOINT
         left = int((plan.most - now.frame - beside) * (1 - rule.names))
-        if self.asks:
-            writing = ModelSummary(self._scene, rule, ledger, plan, now, flight)
+        if self._asks:
+            writing = ModelSummary(self._turn, rule, ledger, plan, now, lease)
             await writing.write(left, focus)
-        if not plan.summary and (not self.asks or _does_without(rule, now)):
+        if not plan.summary and (not self._asks or _does_without(rule, now)):
             plan.summary = await self._extracted(plan, now, ledger, left, focus)
 
     async def _listed(self, plan: Plan, now: Situation, rule: Summarise) -> str:
@@ -166,8 +151,8 @@ class SummaryWriter:
         if not rule.names or left < LEAST:
             return plan.expand
         first = now.entries[0].seq if now.entries else 1
-        log, covers = self._scene.log, clip(plan.covers, first)
-        whole = await messages(log, self._scene.session.id, covers)  # what was cut names things too
+        log, covers = self._turn.stored, clip(plan.covers, first)
+        whole = await messages(log, self._turn.session.id, covers)  # what was cut names things too
         covered = [entry for entry in whole if entry.seq not in plan.kept]
         before = [*_told(now.summaries), *await self._beyond(plan, now)]
         listed = listing(covered, before, left, beside=told)
@@ -185,7 +170,7 @@ class SummaryWriter:
         spans = without(plan.covers, without(plan.covers, now.beyond))
         if not spans:
             return []
-        session = self._scene.session
+        session = self._turn.session
         digest = await session.ledgers.digest(session.id, plan.covers[-1].last)
         text = digested(digest, spans, BEYOND)
         return [(spans[-1].last, text)] if text else []

@@ -36,7 +36,8 @@ from holdfast.model.span import Span, within
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.turns import Turns
 
 PAGES: dict[str, ModuleType] = {"markdown": markdown, "html": html}
 REQUESTS = ("anthropic", "openai-responses", "openai-chat")
@@ -79,7 +80,7 @@ async def exported(exporting: Exporting) -> Exported:
     return Exported(data=data, fidelity=exporting.fidelity)
 
 
-async def entitled(session: AsyncSession, info: SessionInfo, *, raw: bool) -> SessionInfo:
+async def entitled(session: SessionContext, info: SessionInfo, *, raw: bool) -> SessionInfo:
     """What a session is, under the words it begins with where it has no title.
 
     Secrets are masked before anything is cut: half a key is not known as one.
@@ -95,7 +96,8 @@ class Exporting:
 
     def __init__(
         self,
-        session: AsyncSession,
+        session: SessionContext,
+        turns: Turns,
         format: str,
         *,
         model: str = "",
@@ -106,7 +108,7 @@ class Exporting:
             raise InvalidRequest(
                 f"there is no export to {format!r}; name one of {', '.join(FORMATS)}"
             )
-        self._session, self._format = session, format
+        self._session, self._turns, self._format = session, turns, format
         self._model, self._raw = model, raw
         self.boundaries = boundaries
         """Whether each compaction is to have a line of its own, behind the session."""
@@ -217,14 +219,14 @@ class Exporting:
         model = self._model or await self._chosen(format)
         given = await given_now(session, model)
         if bare:
-            made = await session.turns.spared(model=model, system=preface)
+            made = await self._turns.spared(model=model, system=preface)
             kept = tuple(one for one in made.blocks if one.section in CONVERSATION)
             made = PreparedWindow(
                 replace(made.window, blocks=kept), made.profile, folded=made.folded,
                 head=made.head, estimated=made.estimated,
             )  # fmt: skip
         else:
-            made = await session.turns.spared(
+            made = await self._turns.spared(
                 model=model, system=given.system, tools=given.tools, examples=given.examples,
                 instructions=given.sections.get("instructions", ""),
                 memory=given.sections.get("memory", ""),

@@ -16,12 +16,14 @@ from msgspec.structs import replace
 from holdfast.core.ledger.render import render
 from holdfast.core.neutralise import neutral
 from holdfast.core.secrets import masked
+from holdfast.engine import loading
 from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.calls.learned_limits import profile_at
 from holdfast.engine.exporting.export import Exporting, entitled
 from holdfast.engine.exporting.output_path import placing
 from holdfast.engine.inspect.explain import UNKNOWN
-from holdfast.engine.window.preparation import Preparation
+from holdfast.engine.inspect.ledger import current
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.errors import InvalidRequest
 from holdfast.exporters import claude_code, codex, markdown
 from holdfast.exporters.fidelity import honest, many
@@ -33,7 +35,8 @@ from holdfast.model.message import Message, Part
 from holdfast.model.portable import Fidelity
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.turns import Turns
 
 TARGETS = ("claude-code", "codex", "chat", "markdown")
 
@@ -59,7 +62,13 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 async def hand_over(
-    session: AsyncSession, to: str, *, directory: str, model: str = "", raw: bool = False
+    session: SessionContext,
+    turns: Turns,
+    to: str,
+    *,
+    directory: str,
+    model: str = "",
+    raw: bool = False,
 ) -> Handed:
     """What a program needs to go on with a session; nothing is written yet."""
     if to == "chat":
@@ -71,7 +80,7 @@ async def hand_over(
         raise InvalidRequest(
             f"nobody of the name {to!r} can take it; name one of {', '.join(TARGETS)}"
         )
-    exporting = Exporting(session, to, model=model, raw=raw)
+    exporting = Exporting(session, turns, to, model=model, raw=raw)
     live = await exporting.live(await _preface(session, raw=raw))
     live = replace(live, directory=directory or live.directory)
     carried = [*exporting.fidelity.carried, "the ledger, as text before the conversation"]
@@ -104,10 +113,10 @@ def put(handed: Handed, home: Path) -> Path:
         return root.path / name
 
 
-async def _preface(session: AsyncSession, *, raw: bool) -> str:
+async def _preface(session: SessionContext, *, raw: bool) -> str:
     """What whoever goes on is told first."""
     info, id = session.info, quote(session.id)
-    facts = render(await session.ledger(), LEDGER)
+    facts = render(await current(session.ledgers, session.store.log, await session.view()), LEDGER)
     begun = f"in {info.agent}" if info.agent else "elsewhere"
     led = f" with {info.model}" if info.model else ""
     told = (
@@ -120,9 +129,10 @@ async def _preface(session: AsyncSession, *, raw: bool) -> str:
     return told if raw else masked(told)
 
 
-async def _document(session: AsyncSession, *, raw: bool) -> Handed:
+async def _document(session: SessionContext, *, raw: bool) -> Handed:
     """A text for whoever can be given one: the ledger, then what the model sees."""
-    seen = [entry async for page in session.visible_pages() for entry in page]
+    view = await session.view()
+    seen = [entry async for page in loading.seen(session.store.log, view) for entry in page]
     parts = await _shown(session)
     entries = [_as_shown(entry, parts) for entry in seen]
     calls = Calls()
@@ -131,7 +141,7 @@ async def _document(session: AsyncSession, *, raw: bool) -> Handed:
     facts = await _preface(session, raw=raw)
     said = many(sum(entry.is_message for entry in entries), "message")
     carried = [f"{said}: what the model sees now", "the ledger"]
-    gone = len((await session.view()).folded.cleared)
+    gone = len(view.folded.cleared)
     left = many(gone, "cleared output") + ", of which the handles are here" if gone else ""
     missing = [MISSING, *filter(None, [left])]
     fidelity = honest(carried, missing, raw=raw)
@@ -143,14 +153,14 @@ async def _document(session: AsyncSession, *, raw: bool) -> Handed:
     return Handed(to="markdown", id=session.id, data=data, fidelity=fidelity)
 
 
-async def _shown(session: AsyncSession) -> dict[int, tuple[Part, ...]]:
+async def _shown(session: SessionContext) -> dict[int, tuple[Part, ...]]:
     """What the window shows of each entry: outputs cut, and a handle for what was cleared."""
     given = await given_now(session)
     given = replace(given, model=given.model or UNKNOWN)
     view = await session.view()
     profile = await profile_at(session, given.model, view)
-    turn = Preparation(session, given, profile, await session.policy(given.policy))
-    window, _ = await turn.of(view)
+    turn = TurnState(session, given, profile, await session.policy(given.policy))
+    window = (await turn.assembled(view)).window
     found: dict[int, tuple[Part, ...]] = {}
     for block in window.blocks:
         if block.seq:

@@ -25,7 +25,7 @@ from holdfast.model.import_report import ImportReport
 from holdfast.model.transcript_events import Problem
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
 
 DOWN = "ses_"
 """How names begin that count down: the session that another belongs to sorts behind it."""
@@ -45,7 +45,7 @@ def _place(path: str) -> tuple[bool, int, list[int]]:
 
 
 async def _alone(
-    engine: Engine,
+    engine: ImportContext,
     source: Source,
     fresh: bool = False,
     again: bool = False,
@@ -71,7 +71,7 @@ def _why(error: Exception) -> str:
 
 
 async def run(
-    engine: Engine,
+    engine: ImportContext,
     sources: Iterable[Source],
     *,
     fresh: bool = False,
@@ -96,7 +96,7 @@ async def run(
 
 
 async def _first(
-    engine: Engine, wanted: list[Source], beside: Workers | None, alone: Copies
+    engine: ImportContext, wanted: list[Source], beside: Workers | None, alone: Copies
 ) -> AsyncIterator[ImportReport]:
     """Import all that need not wait."""
     together = Readied(engine)
@@ -114,7 +114,7 @@ async def _first(
         yield report
 
 
-async def _ready(engine: Engine, beside: Workers, source: Source) -> Ready | None:
+async def _ready(engine: ImportContext, beside: Workers, source: Source) -> Ready | None:
     """What a worker has made of a source."""
     if beside.ending(source.path):
         await engine.store.search.catch_up(0)  # of what waits to be indexed, only that

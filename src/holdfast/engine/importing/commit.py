@@ -20,7 +20,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
 
 LONG = 8_192
 """The facts of so many entries are gathered at import; those of fewer, when they are needed."""
@@ -30,7 +30,7 @@ TOLD = "told"
 
 
 async def bring(
-    engine: Engine, *brought: ImportBatch, sources: Sequence[Source] = ()
+    engine: ImportContext, *brought: ImportBatch, sources: Sequence[Source] = ()
 ) -> tuple[int, ...]:
     """Write what was brought; how many calls of each were new.
 
@@ -53,7 +53,7 @@ async def bring(
     return calls
 
 
-async def _gather(engine: Engine, session: str) -> None:
+async def _gather(engine: ImportContext, session: str) -> None:
     """Gather the facts of a session that has grown long, so that its first window need not."""
     found = await engine.store.sessions.find(session)
     if found is None or found.head < LONG:

@@ -42,7 +42,7 @@ from holdfast.model.span import Span
 from holdfast.model.store import Expect
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
 
 BATCH, BATCH_BYTES = 256, 4 << 20
 """How much is written in one transaction."""
@@ -59,7 +59,7 @@ class HistoryMatch:
     """One imported session, as far as it is known and as it is written."""
 
     def __init__(
-        self, engine: Engine, wanted: SessionInfo, native: str, report: ImportReport, *,
+        self, engine: ImportContext, wanted: SessionInfo, native: str, report: ImportReport, *,
         careful: bool,
         before: Sequence[ImportState],
     ) -> None:  # fmt: skip

@@ -52,7 +52,7 @@ from holdfast.model.store import Expect
 from holdfast.model.transcript_events import Problem
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
 
 BATCH = 256
 """How many entries are written in one transaction, where they were not appended together."""
@@ -79,7 +79,7 @@ LONGEST = 200
 """More letters than the id of any session has."""
 
 
-async def carry(engine: Engine, told: PortableSession, report: ImportReport) -> str:
+async def carry(engine: ImportContext, told: PortableSession, report: ImportReport) -> str:
     """Write what is new of a session; its id here."""
     carrying = Carrying(engine, told, report)
     return await carrying.run()
@@ -88,7 +88,7 @@ async def carry(engine: Engine, told: PortableSession, report: ImportReport) -> 
 class Carrying:
     """One session of a file on its way into the store."""
 
-    def __init__(self, engine: Engine, told: PortableSession, report: ImportReport) -> None:
+    def __init__(self, engine: ImportContext, told: PortableSession, report: ImportReport) -> None:
         self._engine, self._store, self._report = engine, engine.store, report
         self._told = told
         self._entries = checked(told)

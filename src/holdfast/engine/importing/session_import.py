@@ -44,7 +44,7 @@ from holdfast.model.transcript_events import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
 
 MOST_PARTS = 1_000
 """How many parts of a message, and how many records of it, are one entry's: with what was kept
@@ -59,7 +59,7 @@ class Ingest:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: ImportContext,
         agent: str,
         begun: SessionStarted,
         parent: str,

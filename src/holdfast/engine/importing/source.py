@@ -44,7 +44,7 @@ from holdfast.model.transcript_events import (
 from holdfast.ports import Importer
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
 
 AT_ONCE = 64
 """How many items are read at a time."""
@@ -75,7 +75,7 @@ class Importing:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: ImportContext,
         source: Source,
         bounds: Bounds | None = None,
         reader: Importer | None = None,

@@ -7,15 +7,14 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.child_process import ANSWER, framed, heard, limits
-from holdfast.engine.bridge import ThreadLock, drive
-from holdfast.engine.engine import Engine
+from holdfast.engine.bridge import drive
 from holdfast.engine.ids import SystemClock, Ulids
 from holdfast.engine.importing.discovery import Source
 from holdfast.engine.importing.source import Importing
-from holdfast.engine.importing.workers import packed
 from holdfast.engine.plugins import laying, open_store
 from holdfast.errors import InvalidRequest
 from holdfast.model import wire
@@ -27,7 +26,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.transcript_events import Carried
 
 if TYPE_CHECKING:
-    from holdfast.ports import Catalogue, Store
+    from holdfast.ports import Catalogue, Ids, Store
 
 ALONE = 120
 """So long the process goes on where nobody is left to end it, in seconds."""
@@ -97,24 +96,42 @@ class Beforehand(Importing):
         raise InvalidRequest("what is taken in as it is can only be taken into the store itself")
 
 
+class WorkerContext:
+    """What an import asks of an engine, where nothing is written: a store for each source."""
+
+    store: Store
+    appended: bool = False
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        self.secrets = secrets
+        self.ids: Ids = Ulids(SystemClock())
+        self.catalogue = cast("Catalogue", Unpriced())
+
+    async def aside(self, work: Callable[[], Any]) -> Any:
+        return work()
+
+
 def maker(layout: str, secrets: tuple[str, ...]) -> Callable[[Source], Ready | None]:
     """What tells what a source brings; nothing where the store itself is needed for it."""
-    clock = SystemClock()
-    engine = Engine(
-        cast(Any, None), clock=clock, ids=Ulids(clock), lock=ThreadLock, secrets=secrets,
-        catalogue=cast("Catalogue", Unpriced()),
-    )  # fmt: skip
+    context = WorkerContext(secrets)
 
     def made(source: Source) -> Ready | None:
         sheet = Sheet(layout)
-        engine.store = cast("Store", sheet)
+        context.store = cast("Store", sheet)
         try:
-            report = drive(Beforehand(engine, source).run())
+            report = drive(Beforehand(context, source).run())
         except Exception:  # whoever writes will meet the same, and tell it
             return None
         return Ready(report, tuple(sheet.brought), sheet.sources)
 
     return made
+
+
+def packed(ready: Ready) -> bytes:
+    """What a source brings, as bytes; the entries as they are, behind all else."""
+    laid = [one.laid for one in ready.brought]
+    bare = tuple([replace(one, laid=b"") for one in ready.brought])
+    return msgspec.msgpack.encode([wire.encode(replace(ready, brought=bare)), *laid])
 
 
 def main() -> None:

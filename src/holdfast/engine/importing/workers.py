@@ -33,7 +33,7 @@ from holdfast.model.import_batch import Ready
 from holdfast.model.import_report import ImportReport, ImportState
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import ImportContext
     from holdfast.engine.importing.discovery import Source
 
 MODULE = "holdfast.engine.importing.worker_main"
@@ -77,7 +77,7 @@ class Workers:
         self._jobs = {source.path: Job(source) for source in sources}
         self._left = deque(self._jobs.values())
         self._told = wire.encode([layout, secrets])
-        from holdfast.engine.importing.worker_main import maker  # which imports, and so needs us
+        from holdfast.engine.importing.worker_main import maker  # most imports need none
 
         self._make = maker(layout, secrets)
         self._held, self._rest = 0, sum(source.size for source in sources)
@@ -166,7 +166,7 @@ class Workers:
             job.made.set_result(None)
 
 
-async def workers(engine: Engine, sources: Sequence[Source]) -> Workers | None:
+async def workers(engine: ImportContext, sources: Sequence[Source]) -> Workers | None:
     """Workers for the sources of which nothing is known; None where they are not worth it."""
     imports = engine.store.imports
     layout = await imports.layout()
@@ -185,13 +185,6 @@ def _cores() -> int:
     with suppress(AttributeError):  # not everywhere can a process be told which it may use
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def packed(ready: Ready) -> bytes:
-    """For the worker: what a source brings, as bytes; the entries as they are, behind all else."""
-    laid = [one.laid for one in ready.brought]
-    bare = tuple([replace(one, laid=b"") for one in ready.brought])
-    return msgspec.msgpack.encode([wire.encode(replace(ready, brought=bare)), *laid])
 
 
 def opened(data: bytes | bytearray) -> Ready | None:
@@ -219,7 +212,7 @@ class Given(Struct, frozen=True):
 class Readied:
     """The sources that are written together next, and those that are set aside until then."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: ImportContext) -> None:
         self._engine = engine
         self._begin()
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from holdfast.core.calls.price import dollars
 from holdfast.core.log.fold import in_force
 from holdfast.core.tokens.calibrate import calibrated
 from holdfast.core.window.explain import (
@@ -23,13 +22,14 @@ from holdfast.core.window.explain import (
 from holdfast.core.window.occupancy import Recorded, Source, whole_prompt
 from holdfast.engine.calls.last_call import given_now, given_of, line, newest_call
 from holdfast.engine.calls.learned_limits import profile_at
+from holdfast.engine.inspect.lookup import entry_at, seq_of
+from holdfast.engine.loading import markers
 from holdfast.engine.plugins import codec
 from holdfast.engine.usage.recorded_window import call_behind, recorded, recorded_call, window_of
-from holdfast.engine.usage.status_line import effort
-from holdfast.engine.window.preparation import Preparation
+from holdfast.engine.window.preparation import prepare
 from holdfast.engine.window.prepared_window import request_hash
 from holdfast.engine.window.token_count import TokenCount
-from holdfast.engine.window.turn_state import markers
+from holdfast.engine.window.turn_state import TurnState
 from holdfast.errors import NotFound
 from holdfast.model import wire
 from holdfast.model.log import Entry
@@ -37,10 +37,11 @@ from holdfast.model.message import Message, Opaque, Reasoning
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 from holdfast.model.span import EVERYTHING, Span
-from holdfast.model.window import Block, BudgetSnapshot, CallUsage, Count, Options, Window
+from holdfast.model.window import Block, Count, Options, Window
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.turns import Turns
 
 UNRECORDED = "unrecorded"
 """The section of what another program has sent besides the messages."""
@@ -100,7 +101,7 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
     matches: bool
 
 
-async def rebuild(session: AsyncSession, call: Call) -> Rebuilt:
+async def rebuild(session: SessionContext, call: Call) -> Rebuilt:
     """The request of a past call, from the log and what the call was given."""
     if not call.given:
         raise NotFound(
@@ -114,10 +115,11 @@ async def rebuild(session: AsyncSession, call: Call) -> Rebuilt:
     view = await session.view(str(call.head))
     profile = await profile_at(session, given.model, view)
     policy = await session.policy(given.policy)
-    window, _ = await Preparation(session, given, profile, policy).of(view)
+    turn = TurnState(session, given, profile, policy)
+    window = (await turn.assembled(view)).window
     options = convert(call.options, Options)
     request = codec(call.format).encode(window, profile, options)
-    count = await _count(session, call, profile)
+    count = await _count(turn, call)
     return Rebuilt(
         call=call,
         window=replace(window, tokens=count),
@@ -127,20 +129,17 @@ async def rebuild(session: AsyncSession, call: Call) -> Rebuilt:
     )
 
 
-async def _count(session: AsyncSession, call: Call, profile: Profile) -> Count:
+async def _count(turn: TurnState, call: Call) -> Count:
     """What a call was sent: as it reported, or else as it was estimated before."""
     if call.last.prompt:
         return Count(tokens=call.last.prompt, tier="reported")
-    policy = await session.policy()
-    counting = await TokenCount(
-        session, profile, policy, call.given, write=False, asks=False
-    ).begin()
-    return calibrated(call.estimated, counting.ratio)
+    count = await TokenCount(turn, asks=False).begin()
+    return calibrated(call.estimated, count.ratio)
 
 
-async def call_of(session: AsyncSession, entry: str | int) -> Call | None:
+async def call_of(session: SessionContext, entry: str | int) -> Call | None:
     """The call whose reply an entry is, also where it was made before a fork."""
-    id = (await session.entry(entry)).id
+    id = (await entry_at(session, entry)).id
     async for home in line(session):
         after = ""
         while page := await session.store.calls.calls(home.id, after=after):
@@ -152,7 +151,11 @@ async def call_of(session: AsyncSession, entry: str | int) -> Call | None:
 
 
 async def explain_session(
-    session: AsyncSession, entry: str | int = "", against: str | int = "", **given: Any
+    session: SessionContext,
+    turns: Turns,
+    entry: str | int = "",
+    against: str | int = "",
+    **given: Any,
 ) -> Explained:
     """What the call behind an entry, or else the newest one, had in front of it.
 
@@ -161,7 +164,8 @@ async def explain_session(
     """
     given.pop("compact", None)  # what would be sent is shown as it stands
     if given:
-        return await _explain_preview(session, **given)
+        made = await turns.preview(compact=False, **given)
+        return await _of_window(session, made.window, made.profile, made.head)
     named = entry != ""
     call = await call_of(session, entry) if named else await newest_call(session)
     if named and call is None and (reply := await _brought(session, entry)):
@@ -179,12 +183,7 @@ async def explain_session(
     return replace(told, difference=parted)
 
 
-async def _explain_preview(session: AsyncSession, **given: Any) -> Explained:
-    made = await session.preview(compact=False, **given)
-    return await _of_window(session, made.window, made.profile, made.head)
-
-
-async def explain_now(session: AsyncSession, model: str = "") -> Explained:
+async def explain_now(session: SessionContext, model: str = "") -> Explained:
     """What would be sent now, with the system prompt and tools of the newest call.
 
     Where another program made that call, its sizes stand for them (core/window/occupancy.py).
@@ -197,9 +196,9 @@ async def explain_now(session: AsyncSession, model: str = "") -> Explained:
     holds = await window_of(session, call, profile)
     if holds.window:
         profile = replace(profile, window=holds.window)
-    turn = Preparation(session, given, profile, await session.policy(given.policy))
-    made = await turn.window(write=False, compact=False)
-    told = await _of_window(session, made.window, profile, made.view.last)
+    turn = TurnState(session, given, profile, await session.policy(given.policy))
+    made = await prepare(turn.preview(), compact=False)
+    told = await _of_window(session, made.window, profile, made.head)
     told = replace(told, window=holds.window, source=holds.source)
     if call is None:
         newest = await newest_call(session)
@@ -207,8 +206,8 @@ async def explain_now(session: AsyncSession, model: str = "") -> Explained:
         program = session.info.agent if theirs else ""
         told = replace(told, sent=newest.last.prompt if newest else 0, program=program)
         return _possible(told) if program else told
-    counting = await turn.counting(write=False)
-    found = await recorded(session, call, turn, counting.ratio)
+    count = await TokenCount(turn, asks=False).begin()
+    found = await recorded(session, call, turn, count.ratio)
     return _possible(_recorded(told, made.window, profile, found))
 
 
@@ -235,7 +234,7 @@ def _recorded(told: Explained, window: Window, profile: Profile, found: Recorded
 
 
 async def _of_window(
-    session: AsyncSession, window: Window, profile: Profile, head: int
+    session: SessionContext, window: Window, profile: Profile, head: int
 ) -> Explained:
     return Explained(
         model=window.model,
@@ -247,7 +246,7 @@ async def _of_window(
     )
 
 
-async def _of_call(session: AsyncSession, call: Call) -> Explained:
+async def _of_call(session: SessionContext, call: Call) -> Explained:
     made = await rebuild(session, call)
     usage = call.last if call.last.prompt else None
     return Explained(
@@ -263,14 +262,14 @@ async def _of_call(session: AsyncSession, call: Call) -> Explained:
     )
 
 
-async def _brought(session: AsyncSession, entry: str | int) -> Entry | None:
+async def _brought(session: SessionContext, entry: str | int) -> Entry | None:
     """An entry where it is a reply that another program recorded."""
-    found = await session.entry(entry)
+    found = await entry_at(session, entry)
     theirs = found.native and isinstance(found.body, Message) and found.body.role == "assistant"
     return found if theirs else None
 
 
-async def _of_recorded(session: AsyncSession, reply: Entry) -> Explained:
+async def _of_recorded(session: SessionContext, reply: Entry) -> Explained:
     """A call that another program made: what was visible to it, and what it was sent besides."""
     call, program = await call_behind(session, reply), session.info.agent
     view, model = await session.view(str(reply.seq - 1)), call.model if call else reply.model
@@ -278,7 +277,8 @@ async def _of_recorded(session: AsyncSession, reply: Entry) -> Explained:
     holds = await window_of(session, call or await recorded_call(session, model), profile)
     profile = replace(profile, window=holds.window or profile.window)
     given = replace(await given_now(session, model), model=model or UNKNOWN)
-    window, _ = await Preparation(session, given, profile, await session.policy()).of(view)
+    turn = TurnState(session, given, profile, await session.policy())
+    window = (await turn.assembled(view)).window
     told = await _of_window(session, window, profile, reply.seq - 1)
     told = replace(told, call=call, window=holds.window, source=holds.source)
     found = Recorded(program=program, sent=call.last.prompt if call else 0, then=told.tokens)
@@ -286,7 +286,7 @@ async def _of_recorded(session: AsyncSession, reply: Entry) -> Explained:
     return replace(_possible(_recorded(told, window, profile, found)), note=note)
 
 
-async def absences(session: AsyncSession, head: int) -> tuple[Absence, ...]:
+async def absences(session: SessionContext, head: int) -> tuple[Absence, ...]:
     """The markers that keep something out of the window, each with the first entry it hides."""
     known = await markers(session.store.log, session.id, (Span(1, head),))
     standing = in_force(known)
@@ -297,9 +297,9 @@ async def absences(session: AsyncSession, head: int) -> tuple[Absence, ...]:
     return tuple(found.values())
 
 
-async def why_absent(session: AsyncSession, entry: str | int) -> Absence:
+async def why_absent(session: SessionContext, entry: str | int) -> Absence:
     """Which marker keeps an entry out of the window; none where it is in it."""
-    seq = await session.seq(entry)
+    seq = await seq_of(session, entry)
     known = await markers(session.store.log, session.id, EVERYTHING)
     return absent(seq, None, in_force(known))
 
@@ -345,31 +345,3 @@ def _sent(block: Block, alone: dict[str, Any]) -> bool:
         return True
     said = [message for key in ("messages", "input", "contents") for message in alone.get(key, ())]
     return any(message.get("role") in ("assistant", "model", None) for message in said)
-
-
-async def snapshot(session: AsyncSession) -> BudgetSnapshot:
-    """The state of the window for display: what the last call sent, and the session's sums."""
-    (spent,) = await session.store.calls.spent(session.id)
-    last, done = await newest_call(session), await effort(session)
-    told = await explain_now(session)
-    window, used = told.window, told.tokens if session.info.head else 0
-    known = session.catalogue.profile(told.model).provider
-    provider = (last.provider if last else "") or known
-    return BudgetSnapshot(
-        context_window_size=window,
-        used_tokens=used,
-        used_percentage=round(100 * used / window, 1) if window else 0.0,
-        remaining_tokens=max(0, window - used),
-        sent_tokens=told.sent,
-        session_cost_usd=dollars(spent.cost),
-        unpriced_calls=spent.unpriced,
-        session_duration_ms=done.active,
-        api_duration_ms=spent.milliseconds,
-        lines_added=done.added,
-        lines_removed=done.removed,
-        total_input_tokens=spent.usage.prompt,
-        total_output_tokens=spent.usage.output,
-        last_call_usage=CallUsage.of(last.usage) if last else None,
-        tokens_per_minute=session.watch.per_minute(provider, session.now()),
-        limits=session.watch.limits(provider),
-    )

@@ -12,27 +12,24 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from holdfast.core.extract.digest import Digest
+from holdfast.core.ledger import build
 from holdfast.core.ledger.bounds import weighed
 from holdfast.core.ledger.build import step
 from holdfast.core.ledger.checks.retention import retention
 from holdfast.core.ledger.rewinds import may_reach_back, reach, rejoined, turnback
 from holdfast.core.secrets import redact
 from holdfast.engine import loading
-from holdfast.engine.loading import every_marker
 from holdfast.errors import Corrupt, InvalidRequest, StoreError
 from holdfast.model import wire
 from holdfast.model.ledger import Ledger, Report, Turnback
 from holdfast.model.log import Entry, Summary
 from holdfast.model.span import OPEN, Span, remaining
-from holdfast.ports import Store
-
-if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+from holdfast.model.view import View
+from holdfast.ports import Log, Store
 
 MOST_BYTES = 64 * 1024 * 1024
 """A frozen ledger that unpacks to more than this is damaged, or somebody's trap."""
@@ -245,10 +242,15 @@ def _upto(entry: Entry) -> int:
     return body.covers[-1].last if body.covers else OPEN
 
 
-async def retained(session: AsyncSession, marker: str | int = "") -> Report:
+async def current(ledgers: Ledgers, log: Log, view: View) -> Ledger:
+    """The exact facts of a session now."""
+    summaries = await loading.summaries(log, view)
+    return build.current(await ledgers.at(view.session.id, view.last, summaries))
+
+
+async def retained(log: Log, view: View, marker: Entry | None) -> Report:
     """What became of the facts when a summary was made, the newest that stands if none is named."""
-    body = (await _summary(session, marker)).body
-    assert isinstance(body, Summary)
+    body = await _summary(log, view, marker)
     if not body.facts:
         why = (
             "its facts were not all gathered yet"
@@ -261,15 +263,12 @@ async def retained(session: AsyncSession, marker: str | int = "") -> Report:
     return retention(unpacked(body.facts), text, visible=seen)
 
 
-async def _summary(session: AsyncSession, marker: str | int) -> Entry:
-    if marker == "":
-        standing = (await session.view()).folded.summaries
-        known = await every_marker(session.store.log, session.id)
-        found = [entry for entry in known if entry.seq in standing]
-        if not found:
+async def _summary(log: Log, view: View, marker: Entry | None) -> Summary:
+    if marker is None:
+        known = reversed(await loading.every_marker(log, view.session.id))
+        marker = next((entry for entry in known if entry.seq in view.folded.summaries), None)
+        if marker is None:
             raise InvalidRequest("nothing was summarised, so nothing had to be retained")
-        return found[-1]
-    entry = await session.entry(marker)
-    if not isinstance(entry.body, Summary):
-        raise InvalidRequest(f"entry {entry.seq} is no summary; `holdfast context` lists them")
-    return entry
+    if not isinstance(marker.body, Summary):
+        raise InvalidRequest(f"entry {marker.seq} is no summary; `holdfast context` lists them")
+    return marker.body

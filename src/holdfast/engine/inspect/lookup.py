@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from holdfast.core.search.nearest import nearest, nearest_models
 from holdfast.core.search.words import words as words_of
 from holdfast.errors import NotFound
-from holdfast.model.log import handle
+from holdfast.model.log import Entry, handle
 from holdfast.model.profile import Profile
-from holdfast.model.span import EVERYTHING
+from holdfast.model.span import EVERYTHING, Span
 from holdfast.ports import Catalogue, Store
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 PART = "prt_"
 """How the handle of a part begins; it names its entry too."""
 
 
-async def seq_of(session: AsyncSession, entry: str | int, *, least: int = 1) -> int:
+async def seq_of(session: SessionContext, entry: str | int, *, least: int = 1) -> int:
     """The place of an entry that is there; otherwise NotFound, with the nearest one.
 
     `least` is 0 where the very beginning, before the first entry, is a place as well.
@@ -42,13 +42,20 @@ async def seq_of(session: AsyncSession, entry: str | int, *, least: int = 1) -> 
     raise NotFound("entry", name, (str(head),) if head else (), _listed(session))
 
 
-async def alike(session: AsyncSession, id: str) -> tuple[str, ...]:
+async def entry_at(session: SessionContext, name: str | int) -> Entry:
+    """The entry that a name names."""
+    at = await seq_of(session, name)
+    (found,) = await session.store.log.read(session.id, (Span(at, at),))
+    return found
+
+
+async def alike(session: SessionContext, id: str) -> tuple[str, ...]:
     """The entry whose id is most like this one, among the newest."""
     heads = await session.store.log.heads(session.id, EVERYTHING)
     return nearest(id, [head.id for head in reversed(heads)])[:1]
 
 
-def _listed(session: AsyncSession) -> str:
+def _listed(session: SessionContext) -> str:
     return f"`holdfast show {session.id} --all` lists them."
 
 

@@ -19,7 +19,7 @@ from holdfast.model.search import Hit, Query
 from holdfast.model.span import Span
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 SHARE = 8
 """What comes back at once takes at most this part of the window: an eighth."""
@@ -50,7 +50,7 @@ class Recalled(Struct, frozen=True, kw_only=True):
 
 
 async def recall(
-    session: AsyncSession, handle: str | int, *, offset: int = 0, tokens: int = 0
+    session: SessionContext, handle: str | int, *, offset: int = 0, tokens: int = 0
 ) -> Recalled:
     """What a handle stands for, word for word, from a character on and within a budget."""
     handle = f"#{handle}" if _is_number(str(handle)) else str(handle)
@@ -63,13 +63,13 @@ def _is_number(handle: str) -> bool:
     return handle.isascii() and handle.isdigit()
 
 
-def _budget(session: AsyncSession) -> int:
+def _budget(session: SessionContext) -> int:
     model = session.info.model
     window = session.catalogue.profile(model).window if model else ASSUMED
     return min(MOST, window // SHARE)
 
 
-async def _whole(session: AsyncSession, handle: str) -> str:
+async def _whole(session: SessionContext, handle: str) -> str:
     named = read_handle(handle)
     if named is None:
         raise InvalidRequest(
@@ -112,7 +112,7 @@ def _part(entry: Entry, named: Handle, handle: str) -> str:
     return texts[named.ordinal]
 
 
-async def search_history(session: AsyncSession, query: str, limit: int = HITS) -> str:
+async def search_history(session: SessionContext, query: str, limit: int = HITS) -> str:
     """What was said in this session, also what is no longer shown: a handle and a line each.
 
     What was looked for before, and what came back then, is no finding: it would stand in front.
@@ -129,7 +129,7 @@ async def search_history(session: AsyncSession, query: str, limit: int = HITS) -
     return text
 
 
-async def _echoes(session: AsyncSession, hit: Hit) -> bool:
+async def _echoes(session: SessionContext, hit: Hit) -> bool:
     """Whether a hit is a call of the recall tools, or what they answered."""
     for entry in await session.store.log.read(session.id, (Span(hit.seq, hit.seq),)):
         if isinstance(entry.body, Message) and hit.ordinal < len(entry.body.parts):
@@ -138,7 +138,7 @@ async def _echoes(session: AsyncSession, hit: Hit) -> bool:
     return False
 
 
-async def answer(session: AsyncSession, call: ToolCall) -> ToolResult | None:
+async def answer(session: SessionContext, call: ToolCall) -> ToolResult | None:
     """What one of the recall tools answers to a call; None where the call is another tool's."""
     if call.name not in NAMES:
         return None
@@ -150,7 +150,7 @@ async def answer(session: AsyncSession, call: ToolCall) -> ToolResult | None:
     return ToolResult(call.id, text, name=call.name)
 
 
-async def _answered(session: AsyncSession, name: str, fields: dict[str, Any]) -> str:
+async def _answered(session: SessionContext, name: str, fields: dict[str, Any]) -> str:
     if name == "search_history":
         return await search_history(
             session, str(fields.get("query", "")), int(fields.get("limit") or HITS)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -36,6 +36,7 @@ from holdfast.engine import loading
 from holdfast.engine.calls.ask import Answer, Like, Question, like, room_for
 from holdfast.engine.calls.last_call import newest_call
 from holdfast.engine.compaction.lease import Lease
+from holdfast.engine.context import SessionContext
 from holdfast.engine.knowledge.model_call import ask_within
 from holdfast.engine.knowledge.notes import Decided, Kept, Memory
 from holdfast.errors import HoldfastError, InvalidRequest
@@ -48,7 +49,7 @@ from holdfast.model.span import Span
 from holdfast.model.window import Block, Tool
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.turns import Turns
 
 OWN_TOOLS: Final = frozenset({"remember", "forget"})
 """Tools by which the agent keeps notes itself."""
@@ -59,6 +60,13 @@ MOST: Final = 4_096
 TIMEOUT: Final = 120.0
 
 Why = Literal["", "nothing new", "subtask", "own notes", "later", "busy", "no model", "failed"]
+
+
+class ExtractedSession(SessionContext, Protocol):
+    """A session that notes are taken from: a question may be put behind its window."""
+
+    @property
+    def turns(self) -> Turns: ...
 
 
 class Extracted(Struct, frozen=True, kw_only=True):
@@ -92,7 +100,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 class Extraction:
     """One session's notes, extracted."""
 
-    def __init__(self, session: AsyncSession, memory: Memory, limits: Limits) -> None:
+    def __init__(self, session: ExtractedSession, memory: Memory, limits: Limits) -> None:
         self._session, self._memory, self._limits = session, memory, limits
 
     async def run(self) -> Extracted:
@@ -182,8 +190,8 @@ class Extraction:
     async def _continued(self, desk: rules.Desk, asked: str, profile: Profile) -> str:
         """The same behind the conversation as it was sent last."""
         session = self._session
-        preparation = await session.turns.preparation()
-        window, _ = await preparation.of(await session.view())
+        turn = await session.turns.turn()
+        window = (await turn.assembled(await session.view())).window
         alike = like(await newest_call(session), window.breakpoints)
         return await self._rounds(desk, profile, asked, window.blocks, window.tools, alike)
 

@@ -9,11 +9,11 @@ from holdfast.core.tokens.estimate import BOUND
 from holdfast.engine.calls.ask import KNOWLEDGE, Answer, Question, ask
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
 async def ask_within(
-    session: AsyncSession, question: Question, cap: int, *, cached: int = 0
+    session: SessionContext, question: Question, cap: int, *, cached: int = 0
 ) -> Answer:
     """Ask where that stays within the cap, in billionths of a US dollar.
 

@@ -36,10 +36,9 @@ from holdfast.model.note import Cursor, Evidence, Note, NoteRecord, Trust, hash_
 
 if TYPE_CHECKING:
     from holdfast.core.knowledge.recall import Recalled
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
     from holdfast.engine.knowledge import extraction, recall
     from holdfast.engine.knowledge.recall import Recall
-    from holdfast.engine.session import AsyncSession
 else:
     extraction = later("holdfast.engine.knowledge.extraction")
     recall = later("holdfast.engine.knowledge.recall")
@@ -79,7 +78,7 @@ class Decided(Struct, frozen=True, kw_only=True):
 class Memory:
     """The notes of one project, or of one key of a program that has no files."""
 
-    def __init__(self, engine: Engine, scope: str, shelf: Shelf) -> None:
+    def __init__(self, engine: EngineContext, scope: str, shelf: Shelf) -> None:
         self.engine, self.scope, self.shelf = engine, scope, shelf
         self._kept: dict[str, Kept] | None = None
         self.changes = 0
@@ -389,7 +388,7 @@ class Memory:
         return recall.reminder(found, self.engine.clock.now(), allowance)
 
     async def extract(
-        self, session: AsyncSession, limits: extraction.Limits | None = None
+        self, session: extraction.ExtractedSession, limits: extraction.Limits | None = None
     ) -> extraction.Extracted:
         """Keep what a session's newest turns leave for later."""
         return await extraction.Extraction(session, self, limits or extraction.Limits()).run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.engine.bridge import drive
 from holdfast.engine.lazy import later
@@ -14,10 +14,9 @@ from holdfast.files import data_home
 
 if TYPE_CHECKING:
     from holdfast.core.knowledge.recall import Recalled
-    from holdfast.engine.blocking import Session
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
     from holdfast.engine.knowledge import notes, shelf
-    from holdfast.engine.knowledge.extraction import Extracted, Limits
+    from holdfast.engine.knowledge.extraction import Extracted, ExtractedSession, Limits
     from holdfast.engine.knowledge.notes import Kept, Memory, Similar
     from holdfast.model.note import NoteRecord
 else:  # most programs keep no notes
@@ -30,7 +29,7 @@ POINTER = 4_096
 """How long the file is at most that says where a worktree's repository is."""
 
 
-def memory_of(engine: Engine, scope: str, *, files: bool) -> Memory:
+def memory_of(engine: EngineContext, scope: str, *, files: bool) -> Memory:
     """The notes of a scope: in the directory of its project, or in the store."""
     if not files:
         return notes.Memory(engine, scope, shelf.StoreShelf(engine, scope))
@@ -56,6 +55,13 @@ def main_worktree(project: str) -> str:
     if told.startswith("gitdir:") and place.parts[-3:-1] == (".git", "worktrees"):
         return str(place.parents[2])
     return project
+
+
+class OpenSession(Protocol):
+    """A session behind the blocking door."""
+
+    @property
+    def inner(self) -> ExtractedSession: ...
 
 
 class ProjectMemory:
@@ -140,6 +146,6 @@ class ProjectMemory:
         """What a model is shown of them; their use is recorded."""
         return drive(self.inner.reminder(found, allowance=allowance))
 
-    def extract(self, session: Session, limits: Limits | None = None) -> Extracted:
+    def extract(self, session: OpenSession, limits: Limits | None = None) -> Extracted:
         """Keep what a session's newest turns leave for later."""
         return drive(self.inner.extract(session.inner, limits))

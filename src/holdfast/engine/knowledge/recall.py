@@ -13,8 +13,8 @@ from holdfast.engine.calls.ask import Question
 from holdfast.engine.knowledge.model_call import ask_within
 
 if TYPE_CHECKING:
+    from holdfast.engine.context import SessionContext
     from holdfast.engine.knowledge.notes import Kept, Memory
-    from holdfast.engine.session import AsyncSession
 
 LOOKED_AT: Final = 40
 """So many of the best ranked notes are looked at."""
@@ -42,7 +42,7 @@ class Recall:
         most: int = MOST,
         shown: Collection[str] = (),
         tools: Sequence[str] = (),
-        session: AsyncSession | None = None,
+        session: SessionContext | None = None,
         model: str = "",
         cap: int = 0,
     ) -> tuple[Recalled, ...]:
@@ -88,7 +88,7 @@ class Recall:
 
     async def _chosen(
         self, query: str, best: Sequence[Kept], offered: dict[str, Kept], tools: Sequence[str],
-        session: AsyncSession, model: str, cap: int,
+        session: SessionContext, model: str, cap: int,
     ) -> list[str] | None:  # fmt: skip
         """What a model chooses; None where it was not asked, or answered something else."""
         newest = sorted(offered.values(), key=lambda one: -one.modified)

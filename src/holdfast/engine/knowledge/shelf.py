@@ -21,7 +21,7 @@ from holdfast.files import UNFINISHED, Found, Root, locked, private_directory
 from holdfast.model.note import NoteRecord, hash_of
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
 
 LOCK: Final = ".lock"
 MOST: Final = 20_000
@@ -76,7 +76,7 @@ class Shelf(Protocol):
 class DirectoryShelf:
     """Notes as files in a private directory."""
 
-    def __init__(self, engine: Engine, directory: Path) -> None:
+    def __init__(self, engine: EngineContext, directory: Path) -> None:
         self._engine = engine
         self._directory = directory
         self.place = str(directory)
@@ -183,7 +183,7 @@ class StoreShelf:
 
     place = ""
 
-    def __init__(self, engine: Engine, scope: str) -> None:
+    def __init__(self, engine: EngineContext, scope: str) -> None:
         self._engine, self._scope = engine, scope
         self.problems: dict[str, str] = {}
 

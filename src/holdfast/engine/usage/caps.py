@@ -1,60 +1,37 @@
-"""The caps of an open session: what has been spent against them, over all processes.
-
-Calls that are under way are held at their estimate, so that work beside a turn and the turn itself
-do not both take what is left. What another process has under way is not known until it is recorded.
-"""
+"""Caps: whether the next call would cost more than an open session, or the day, may spend."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.core.calls.price import dearest, reached
 from holdfast.engine.usage.costs import midnight
+from holdfast.engine.usage.held_costs import HeldCosts
 from holdfast.errors import Capped, UnpricedModel
 from holdfast.model.profile import Profile
 from holdfast.model.spending import Caps, Of, Reached
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
-class Held:
-    """What is held for calls under way, by session; one for all that one program has open."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[str, int]] = []
-        self.told: set[str] = set()
-        """Models whose price nobody knows, of which that was said."""
-
-    @contextmanager
-    def holding(self, session: str, price: int) -> Generator[None]:
-        """Hold what a call may cost while it is under way."""
-        one = (session, price)
-        self._held.append(one)
-        try:
-            yield
-        finally:
-            self._held.remove(one)
-
-    def of(self, session: str = "") -> int:
-        """What is held for a session, or for all."""
-        return sum(price for name, price in tuple(self._held) if not session or name == session)
+NO_CAPS = Caps()
 
 
-async def check(session: AsyncSession, profile: Profile, prompt: int, own: int = 0) -> None:
+async def check(session: SessionContext, profile: Profile, prompt: int, own: int = 0) -> None:
     """Capped where the next turn would reach a cap; nothing was sent then.
 
     `own` is what is held for it already.
     """
+    if session.caps == NO_CAPS:
+        return
     found = await _reached(session, session.caps, dearest(profile, prompt), profile, own)
     if found:
         raise Capped(found.of, cap=found.cap, spent=found.spent, held=found.held, price=found.price)
 
 
-async def why_not(session: AsyncSession, profile: Profile, prompt: int, output: int) -> str:
+async def why_not(session: SessionContext, profile: Profile, prompt: int, output: int) -> str:
     """Why no call is made beside the turns, in words; empty where one may be."""
     price = dearest(profile, prompt, output)
     found = await _reached(session, session.caps, price, profile)
@@ -64,9 +41,9 @@ async def why_not(session: AsyncSession, profile: Profile, prompt: int, output: 
 
 
 async def _reached(
-    session: AsyncSession, caps: Caps, price: int | None, profile: Profile, own: int = 0
+    session: SessionContext, caps: Caps, price: int | None, profile: Profile, own: int = 0
 ) -> Reached | None:
-    if caps == Caps():
+    if caps == NO_CAPS:
         return None
     if price is None:
         _tell_unpriced(session.held, profile)
@@ -83,7 +60,7 @@ async def _reached(
     return reached(caps, spent, price, held)
 
 
-def _tell_unpriced(held: Held, profile: Profile) -> None:
+def _tell_unpriced(held: HeldCosts, profile: Profile) -> None:
     """Say once of a model that no cap can hold for it."""
     if profile.name in held.told:
         return

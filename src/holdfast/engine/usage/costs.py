@@ -19,7 +19,7 @@ from holdfast.model.span import OPEN
 from holdfast.ports import Store
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
 
 By = Literal["day", "week", "month", "block", "model", "session", "project", "agent", "cause"]
 
@@ -64,7 +64,7 @@ class Costs(Struct, frozen=True, kw_only=True):
 
 
 async def costs(
-    engine: Engine,
+    engine: EngineContext,
     by: By,
     *,
     project: str | None = None,
@@ -105,7 +105,7 @@ def agent_of(session: SessionInfo) -> str:
     return session.agent or "holdfast"
 
 
-async def spent_on(engine: Engine) -> dict[str, Spent]:
+async def spent_on(engine: EngineContext) -> dict[str, Spent]:
     """What the calls of each session took, by its id; those of its subtasks are theirs."""
     return {one.session: one for one in await engine.store.calls.spent(by=("session",))}
 

@@ -15,11 +15,11 @@ from holdfast.model.reply import Call
 from holdfast.model.span import Span, Spans, clip
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.engine.window.preparation import Preparation
+    from holdfast.engine.context import SessionContext
+    from holdfast.engine.window.turn_state import TurnState
 
 
-async def recorded_call(session: AsyncSession, model: str = "") -> Call | None:
+async def recorded_call(session: SessionContext, model: str = "") -> Call | None:
     """The newest call, where another program made it and nothing was sent from here since.
 
     With a model, only where it is that one: what another took says nothing of it.
@@ -32,7 +32,7 @@ async def recorded_call(session: AsyncSession, model: str = "") -> Call | None:
     return call if model in ("", call.model) else None
 
 
-async def call_behind(session: AsyncSession, reply: Entry) -> Call | None:
+async def call_behind(session: SessionContext, reply: Entry) -> Call | None:
     """The call of another program that a reply answers: by its id, or else by when it began.
 
     None where the program tells of a call apart from its reply, or of several that fit.
@@ -52,7 +52,7 @@ def _answers(reply: Entry, call: Call) -> bool:
     return call.request == reply.request if reply.request else call.started == reply.created
 
 
-async def window_of(session: AsyncSession, call: Call | None, profile: Profile) -> Held:
+async def window_of(session: SessionContext, call: Call | None, profile: Profile) -> Held:
     """What the window holds of the session that a call of another program was made in."""
     if call is None:
         source = "assumed" if "window" in profile.assumed else "model"
@@ -64,7 +64,7 @@ async def window_of(session: AsyncSession, call: Call | None, profile: Profile) 
     return found
 
 
-async def largest_prompt(session: AsyncSession) -> int:
+async def largest_prompt(session: SessionContext) -> int:
     """What the largest call of a session was sent, those of what it shares among them."""
     largest, last = 0, session.info.head
     async for home in line(session):
@@ -77,14 +77,14 @@ async def largest_prompt(session: AsyncSession) -> int:
     return largest
 
 
-async def recorded(session: AsyncSession, call: Call, turn: Preparation, by: float) -> Recorded:
+async def recorded(session: SessionContext, call: Call, turn: TurnState, by: float) -> Recorded:
     """What the call was sent, and what its messages are estimated at; `by` corrects estimates."""
     program, sent = session.info.agent, call.last.prompt
     reply = await _newest_reply(session) if sent else 0
     if reply < 2:
         return Recorded(program=program, sent=sent)
     then, now = await session.view(str(reply - 1)), await session.view()
-    window, _ = await turn.of(then)
+    window = (await turn.assembled(then)).window
     estimated = round(window.tokens.tokens * by)
     if sent < LEAST * estimated:  # no tokenizer strays that far: it is no size of that prompt
         return Recorded(program=program, sent=0)
@@ -92,7 +92,7 @@ async def recorded(session: AsyncSession, call: Call, turn: Preparation, by: flo
     return Recorded(program=program, sent=sent, then=estimated, moved=moved)
 
 
-async def _newest_reply(session: AsyncSession) -> int:
+async def _newest_reply(session: SessionContext) -> int:
     """The place of the newest reply, visible or not; 0 where there is none."""
     left: Spans = (Span(1, session.info.head),)
     while left and (page := await session.store.log.heads(session.id, left, limit=64)):

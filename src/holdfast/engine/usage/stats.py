@@ -14,7 +14,7 @@ from holdfast.model.reply import Spent
 from holdfast.model.span import EVERYTHING
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
 
 By = Literal["agent", "project", "model"]
 
@@ -24,7 +24,7 @@ OURS = "holdfast"
 UNKNOWN = "unknown"
 
 
-async def stats(engine: Engine, by: By, since: int = 0) -> list[Stats]:
+async def stats(engine: EngineContext, by: By, since: int = 0) -> list[Stats]:
     """What the sessions of a store show, group by group, the dearest first.
 
     With `since`, a time in ms, only what was said and called from then on.
@@ -42,7 +42,7 @@ async def stats(engine: Engine, by: By, since: int = 0) -> list[Stats]:
     return sorted(found, key=lambda one: (-one.cost, -one.usage.total, -one.sessions, one.name))
 
 
-async def _looked(engine: Engine, session: SessionInfo, since: int) -> dict[str, Seen]:
+async def _looked(engine: EngineContext, session: SessionInfo, since: int) -> dict[str, Seen]:
     def window(model: str) -> int:
         profile = engine.catalogue.profile(model)
         return profile.input_limit or profile.window
@@ -55,7 +55,7 @@ async def _looked(engine: Engine, session: SessionInfo, since: int) -> dict[str,
     return looking.seen
 
 
-async def _largest(engine: Engine, session: SessionInfo) -> int:
+async def _largest(engine: EngineContext, session: SessionInfo) -> int:
     """How much the largest call of a session took, where that tells how large its window is."""
     largest, after = 0, ""
     while session.agent in HELD and (

@@ -9,27 +9,27 @@ from msgspec.structs import replace
 from holdfast.core.calls.price import dollars
 from holdfast.engine import loading
 from holdfast.engine.calls.last_call import newest_call
+from holdfast.engine.inspect import explain
 from holdfast.engine.inspect.ledger import Ledgers
 from holdfast.model.ledger import Effort
 from holdfast.model.reply import Usage
+from holdfast.model.window import BudgetSnapshot, CallUsage
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 LARGE = 200_000
 """Above so many tokens some providers charge more."""
 
 
-async def status(session: AsyncSession) -> dict[str, Any]:
+async def status(session: SessionContext) -> dict[str, Any]:
     """What a script gets on its standard input; the share is that of the next prompt."""
     from importlib.metadata import version
 
-    from holdfast.engine.inspect.explain import UNKNOWN, explain_now
-
     call = await newest_call(session)
     usage = call.last if call else None
-    told = await explain_now(session)
-    model = "" if told.model == UNKNOWN else told.model
+    told = await explain.explain_now(session)
+    model = "" if told.model == explain.UNKNOWN else told.model
     (spent,) = await session.store.calls.spent(session.id)
     done = await effort(session)
     info = session.info
@@ -82,7 +82,35 @@ def _usage(usage: Usage) -> dict[str, int]:
     }
 
 
-async def effort(session: AsyncSession) -> Effort:
+async def snapshot(session: SessionContext) -> BudgetSnapshot:
+    """The state of the window for display: what the last call sent, and the session's sums."""
+    (spent,) = await session.store.calls.spent(session.id)
+    last, done = await newest_call(session), await effort(session)
+    told = await explain.explain_now(session)
+    window, used = told.window, told.tokens if session.info.head else 0
+    known = session.catalogue.profile(told.model).provider
+    provider = (last.provider if last else "") or known
+    return BudgetSnapshot(
+        context_window_size=window,
+        used_tokens=used,
+        used_percentage=round(100 * used / window, 1) if window else 0.0,
+        remaining_tokens=max(0, window - used),
+        sent_tokens=told.sent,
+        session_cost_usd=dollars(spent.cost),
+        unpriced_calls=spent.unpriced,
+        session_duration_ms=done.active,
+        api_duration_ms=spent.milliseconds,
+        lines_added=done.added,
+        lines_removed=done.removed,
+        total_input_tokens=spent.usage.prompt,
+        total_output_tokens=spent.usage.output,
+        last_call_usage=CallUsage.of(last.usage) if last else None,
+        tokens_per_minute=session.watch.per_minute(provider, session.now()),
+        limits=session.watch.limits(provider),
+    )
+
+
+async def effort(session: SessionContext) -> Effort:
     """Lines and active time of a session, without what it shares with the one it was forked from.
 
     It is computed from the log, and read on from where it was computed last.
@@ -99,7 +127,7 @@ async def effort(session: AsyncSession) -> Effort:
     )
 
 
-async def _shared(session: AsyncSession) -> Effort:
+async def _shared(session: SessionContext) -> Effort:
     """What had been done before a fork; computed once, since it never changes."""
     place = (session.id, session.info.fork)
     if not place[1]:

@@ -1,9 +1,9 @@
-"""What the engine tells whoever measures of its calls and compactions."""
+"""Telemetry events: what the engine emits of its calls and compactions, and the rates it knows."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from holdfast.core.calls.rate_limits import MINUTE, counted, per_minute
 from holdfast.errors import ProviderError
@@ -11,68 +11,11 @@ from holdfast.model.event import Called, CallFailed, Compacted, Event, FirstHear
 from holdfast.model.log import Clear, Summary
 from holdfast.model.rate_limits import Limits
 from holdfast.model.reply import Call
-from holdfast.ports import Telemetry
-
-if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.ports import Provider
-
-
-class Calling:
-    """One call of a model while it lasts."""
-
-    def __init__(self, session: AsyncSession, provider: Provider, model: str) -> None:
-        self._session, self._provider, self._model = session, provider, model
-        self._started = session.now()
-        self._heard = False
-
-    def heard(self) -> None:
-        """Something has come; the first time is worth telling."""
-        if self._heard:
-            return
-        self._heard = True
-        self._session.watch.emit(
-            FirstHeard(
-                session=self._session.id,
-                provider=self._provider.name,
-                model=self._model,
-                started=self._started,
-                at=self._session.now(),
-            )
-        )
-
-    def failed(self, error: ProviderError) -> None:
-        """No reply came; what the error says stays here, since it may hold what was said."""
-        self._session.watch.emit(
-            CallFailed(
-                session=self._session.id,
-                provider=self._provider.name,
-                model=self._model,
-                started=self._started,
-                ended=self._session.now(),
-                error=type(error).__name__,
-                status=error.status,
-            )
-        )
-
-    def limited(self) -> None:
-        """The provider has answered: what it says of its limits is remembered."""
-        if limits := self._provider.limits:
-            rate = self._session.watch.per_minute(limits.provider, self._session.now())
-            self._session.watch.emit(Limited(limits=limits, per_minute=rate))
-
-
-def compacted(session: AsyncSession, marker: Summary | Clear, started: int) -> Compacted:
-    """What a marker did to the window."""
-    return Compacted(
-        session=session.id, step=marker.step, trigger=marker.trigger, policy=marker.policy,
-        before=marker.tokens_before, after=marker.tokens_after, started=started,
-        ended=session.now(),
-    )  # fmt: skip
+from holdfast.ports import Provider, Telemetry
 
 
 class Watch:
-    """Everything that happens behind one door comes by here."""
+    """The event sink of one engine: it keeps rates and limits, and passes every event on."""
 
     def __init__(self, telemetry: Telemetry | None = None) -> None:
         self._telemetry = telemetry
@@ -80,7 +23,7 @@ class Watch:
         self._limits: dict[str, Limits] = {}
 
     def emit(self, event: Event) -> None:
-        """Take note of what happened, and let whoever measures know."""
+        """Note an event, and hand it to the telemetry, where there is any."""
         if isinstance(event, Called):
             self._called(event.call)
         elif isinstance(event, Limited):
@@ -102,3 +45,64 @@ class Watch:
         calls.append((ended, counted(call.usage, call.provider)))
         while calls and calls[0][0] <= ended - MINUTE:
             calls.popleft()
+
+
+class Calling:
+    """One call of a model while it lasts."""
+
+    def __init__(
+        self, watch: Watch, now: Callable[[], int], session: str, provider: Provider, model: str
+    ) -> None:
+        self._watch, self._now = watch, now
+        self._session, self._provider, self._model = session, provider, model
+        self._started = now()
+        self._answered = False
+
+    def answered(self) -> None:
+        """Something has come; the first time is an event."""
+        if self._answered:
+            return
+        self._answered = True
+        self._watch.emit(
+            FirstHeard(
+                session=self._session,
+                provider=self._provider.name,
+                model=self._model,
+                started=self._started,
+                at=self._now(),
+            )
+        )
+
+    def failed(self, error: ProviderError) -> None:
+        """No reply came; the error's words are not passed on, since they may quote the session."""
+        self._watch.emit(
+            CallFailed(
+                session=self._session,
+                provider=self._provider.name,
+                model=self._model,
+                started=self._started,
+                ended=self._now(),
+                error=type(error).__name__,
+                status=error.status,
+            )
+        )
+
+    def limited(self) -> None:
+        """The provider has answered: what it says of its rate limits is remembered."""
+        if limits := self._provider.limits:
+            rate = self._watch.per_minute(limits.provider, self._now())
+            self._watch.emit(Limited(limits=limits, per_minute=rate))
+
+
+def compacted(session: str, marker: Summary | Clear, started: int, ended: int) -> Compacted:
+    """What a marker did to the window."""
+    return Compacted(
+        session=session,
+        step=marker.step,
+        trigger=marker.trigger,
+        policy=marker.policy,
+        before=marker.tokens_before,
+        after=marker.tokens_after,
+        started=started,
+        ended=ended,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from holdfast.core.tokens.count import MESSAGE
 from holdfast.core.tokens.estimate import estimate
 from holdfast.core.window.assemble import pinned_text
 from holdfast.core.window.scaffold import wrap
-from holdfast.engine.inspect.lookup import seq_of
+from holdfast.engine.inspect.lookup import entry_at, seq_of
 from holdfast.engine.window import sections
 from holdfast.errors import Ambiguous, HoldfastError, InvalidRequest, NotFound
 from holdfast.files import Root
@@ -19,16 +19,21 @@ from holdfast.model.log import Entry, Folded, Pin, Pinned, Unpin
 from holdfast.model.message import Message
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 LARGEST = 1024 * 1024
 """No larger file is pinned."""
 
 
 async def pin(
-    session: AsyncSession, what: str | int = "", *, fact: str = "", path: str = ""
+    session: SessionContext,
+    what: str | int = "",
+    *,
+    fact: str = "",
+    path: str = "",
+    most: Callable[[], Awaitable[int]],
 ) -> Entry:
-    """Keep an entry, a fact or a file in every window from here on."""
+    """Keep an entry, a fact or a file in every window, in at most so many tokens for all pins."""
     if sum(map(bool, (what != "", fact.strip(), path.strip()))) != 1:
         raise InvalidRequest("pin one thing: an entry by its id or number, a fact, or a path")
     seq = await seq_of(session, what) if what != "" else 0
@@ -38,16 +43,16 @@ async def pin(
         raise InvalidRequest(f"{label(new)} is pinned already; `holdfast unpin` lets it go")
     taken = await _tokens(session, folded)
     wanted = await _size(session, new)
-    most = await _most(session)
-    if most and taken + wanted > most:
+    allowed = await most()
+    if allowed and taken + wanted > allowed:
         raise InvalidRequest(
-            f"pins take {taken:,} of their {most:,} tokens, and this one {wanted:,}; unpin "
+            f"pins take {taken:,} of their {allowed:,} tokens, and this one {wanted:,}; unpin "
             "something first, or pin less"
         )
     return await session.append(Pin(seq=seq, fact=fact, path=path))
 
 
-async def unpin(session: AsyncSession, pin: str | int) -> Entry:
+async def unpin(session: SessionContext, pin: str | int) -> Entry:
     """End a pin, named by its id, its entry, its path or the beginning of its fact."""
     name, pins = str(pin), (await session.view()).folded.pins
     found = [one for one in pins if name in _names(one)] or [
@@ -83,15 +88,7 @@ def label(one: Pinned) -> str:
     return one.path or (f"#{one.seq}" if one.seq else one.fact[:60])
 
 
-async def _most(session: AsyncSession) -> int:
-    """What pins may take; 0 where no model says how much there is."""
-    if not session.info.model:
-        return 0
-    scene = (await session.turns.preparation()).scene
-    return (await scene.around(Folded()))[1].pins
-
-
-async def _tokens(session: AsyncSession, folded: Folded) -> int:
+async def _tokens(session: SessionContext, folded: Folded) -> int:
     taken = 0
     for one in folded.pins:
         with suppress(InvalidRequest):  # a file that is gone takes next to nothing
@@ -99,15 +96,15 @@ async def _tokens(session: AsyncSession, folded: Folded) -> int:
     return taken
 
 
-async def _size(session: AsyncSession, one: Pinned) -> int:
+async def _size(session: SessionContext, one: Pinned) -> int:
     if one.fact:
         return estimate(one.fact) + MESSAGE
     if one.path:
         return estimate(_readable(session.info.directory, one.path)) + MESSAGE
-    body = (await session.entry(one.seq)).body
-    if not isinstance(body, Message):
+    entry = await entry_at(session, one.seq)
+    if not isinstance(entry.body, Message):
         raise InvalidRequest(f"entry {one.seq} is a marker; pin a message, a fact or a file")
-    return estimate(pinned_text(one, await session.entry(one.seq))) + MESSAGE
+    return estimate(pinned_text(one, entry)) + MESSAGE
 
 
 def _readable(directory: str, path: str) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Unpack, overload
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.codecs.native import normalised, thinks, typed_options, with_length
@@ -56,8 +57,8 @@ class PreparedWindow:
         self.folded, self.head, self.estimated, self.given = folded, head, estimated, given
         self._options = options or Options()
         self._policy = policy
-        self.on_request: Callable[[str, Options], None] | None = None
-        """Told the format and options of each request that is made."""
+        self.on_request: Callable[[str, Options, str], None] | None = None
+        """Called with the format, the options and the hash of each request that is made."""
 
     @property
     def tokens(self) -> int:
@@ -105,24 +106,18 @@ class PreparedWindow:
             )
         chosen = self._chosen(options, encoder.name)
         request = encoder.encode(self.window, self.profile, chosen)
-        broken = encoder.violations(request, self.profile) or self._too_large(request)
+        data = wire.encode(request)
+        broken = encoder.violations(request, self.profile) or self._too_large(len(data))
         if broken:
             raise Refused(encoder.name, broken)
         if self.on_request:
-            self.on_request(encoder.name, chosen)
+            self.on_request(encoder.name, chosen, wire.digest(data).hex())
         return request
 
-    def hash(self, format: str, chosen: Options) -> str:
-        """What identifies the request that was made so, whatever became of it since."""
-        return request_hash(codec(format).encode(self.window, self.profile, chosen))
-
-    def _too_large(self, request: dict[str, Any]) -> list[Violation]:
+    def _too_large(self, size: int) -> list[Violation]:
         """Whether it has more bytes than this provider takes, where that is known."""
         most = self.window.budget.request_bytes
-        if not most or self.window.tokens.tokens < most // 100:  # nowhere near it
-            return []
-        size = len(wire.encode(request))
-        if size <= most:
+        if not most or size <= most:
             return []
         told = f"the request has {size:,} bytes, at most {most:,} are taken"
         return [Violation(rule="bytes", where="", message=told)]
@@ -135,10 +130,11 @@ class PreparedWindow:
         extra = {**self._options.extra, **known.pop("extra", {}), **other}
         names = {tool.name for tool in self.window.tools}
         chosen = normalised(replace(self._options, **known, extra=extra), format, names)
-        if self._policy and "server_edits" not in known:
+        policy = self._policy
+        if policy and policy.strategy == "server" and "server_edits" not in known:
             thinking = any(map(thinks, (chosen.thinking, chosen.effort, extra.get("thinking"))))
             asked = edits(
-                self._policy, self.profile, thinking=thinking, folded=self.folded,
+                policy, self.profile, thinking=thinking, folded=self.folded,
                 blocks=self.window.blocks,
             )  # fmt: skip
             chosen = replace(chosen, server_edits=asked or chosen.server_edits)
@@ -154,6 +150,17 @@ class PreparedWindow:
     def _output(self) -> int:
         left = self.profile.window - self.window.tokens.most
         return self.window.budget.output or min(self.profile.output_limit, max(left, 1))
+
+
+class SentRequest(Struct, frozen=True, kw_only=True):
+    """What is remembered of a request until its reply comes."""
+
+    format: str
+    options: Options
+    window: PreparedWindow
+    hash: str
+    """What identifies the request, whatever its caller changes in it since."""
+    started: int
 
 
 def _waited(format: str) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from holdfast.core.window.assemble import Surroundings
 from holdfast.core.window.budget import budget as allot
 from holdfast.core.window.scaffold import ENVIRONMENT, environment, wrap
 from holdfast.errors import InvalidRequest
-from holdfast.model.log import Body, Context, Entry, Folded, Switch
+from holdfast.model.log import Body, Context, Entry, Folded, SessionInfo, Switch
 from holdfast.model.message import Message, Text
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
@@ -75,6 +75,34 @@ PAGE = 256
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
 
 
+class Asking(TypedDict, total=False):
+    """What can be given for a window; every name may be left out."""
+
+    system: str
+    tools: Sequence[Tool | Mapping[str, Any]]
+    """Ours, or as any of the wire formats writes them."""
+    deferrable_tools: Sequence[Tool | Mapping[str, Any]]
+    """Tools that may wait behind tool_search where all take too much; answer() answers it."""
+    model: str
+    policy: str | Policy
+    """A name, the path of a file, or a Policy."""
+    context: Mapping[str, str]
+    """Volatile facts such as cwd and date; what changes is told at the tail."""
+    instructions: str
+    memory: str
+    sections: Mapping[str, str]
+    """Any other section by its name: permissions, developer, git_status …; a policy that has no
+    place for one leaves it out."""
+    examples: Sequence[Message]
+    chat_files: str
+    reminder: str
+    sources: Sequence[Source]
+    max_tokens: int
+    """How long the reply may be: so much is kept free. Otherwise as the policy says."""
+    compact: bool
+    """Whether it may be made to fit; otherwise `over` says by how much it does not."""
+
+
 class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a caller gives for one window; kept with the call, so that it can be rebuilt."""
 
@@ -93,6 +121,66 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Tools that are not sent: a model finds them with tool_search."""
     deferred_names: str = ""
     """What it is told of them."""
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """What one window is made with besides the log."""
+
+    given: Given
+    texts: Mapping[str, str] = {}
+    """Texts by section; what sources say is added."""
+    sources: Sequence[Any] = ()
+    deferrable: tuple[Tool, ...] = ()
+    """Tools that may wait behind tool_search."""
+
+
+def read_inputs(
+    session: SessionInfo,
+    *,
+    system: str = "",
+    tools: Sequence[Tool | Mapping[str, Any]] = (),
+    deferrable_tools: Sequence[Tool | Mapping[str, Any]] = (),
+    model: str = "",
+    policy: str | Policy = "",
+    context: Mapping[str, str] | None = None,
+    instructions: str = "",
+    memory: str = "",
+    sections: Mapping[str, str] | None = None,
+    examples: Sequence[Message] = (),
+    chat_files: str = "",
+    reminder: str = "",
+    sources: Sequence[Source] = (),
+    max_tokens: int = 0,
+    compact: bool = True,
+) -> Inputs:
+    """What the arguments of a window say, checked."""
+    given = Given(
+        system=system,
+        tools=read_tools(tools),
+        examples=tuple(typed(one, Message) for one in examples),
+        chat_files=chat_files,
+        reminder=reminder,
+        model=model or session.model,
+        policy=str(policy) or session.policy,
+        max_tokens=_reply_of(max_tokens),
+    )
+    texts = named(sections or {})
+    texts |= {"instructions": instructions} if instructions else {}
+    texts |= {"memory": memory} if memory else {}
+    if context:
+        texts["context"] = written(context)
+    return Inputs(
+        given=given, texts=texts, sources=sources, deferrable=read_tools(deferrable_tools)
+    )
+
+
+def _reply_of(max_tokens: object) -> int:
+    if type(max_tokens) is not int or max_tokens < 0:
+        raise InvalidRequest(
+            f"max_tokens={max_tokens!r} is no length of a reply; give a whole number of tokens, or "
+            "0 for what the policy reserves"
+        )
+    return max_tokens
 
 
 def read_tools(tools: Sequence[Tool | Mapping[str, Any]]) -> tuple[Tool, ...]:

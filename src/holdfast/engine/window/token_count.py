@@ -40,9 +40,9 @@ from holdfast.core.tokens.estimate import BOUND
 from holdfast.engine.calls.last_call import newest_calls
 from holdfast.engine.plugins import codec
 from holdfast.errors import ProviderError
+from holdfast.model import wire
 from holdfast.model.log import Entry, Folded, PartRef
 from holdfast.model.message import Message, Part, ToolCall, ToolResult
-from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
 from holdfast.model.reply import Call
 from holdfast.model.view import View
@@ -50,8 +50,7 @@ from holdfast.model.window import Block, Budget, Count, Options, Window
 from holdfast.ports import Counter
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
-    from holdfast.engine.window.turn_state import Assembled
+    from holdfast.engine.window.turn_state import Assembled, TurnState
 
 FORMATS = {"anthropic": "anthropic", "openai": "openai-responses", "google": "gemini"}
 """The format in which a provider's endpoint counts."""
@@ -66,24 +65,15 @@ HOPE = 2.0
 class TokenCount:
     """How the windows of one session are counted, for one turn."""
 
-    def __init__(
-        self,
-        session: AsyncSession,
-        profile: Profile,
-        policy: Policy,
-        given: str,
-        *,
-        write: bool,
-        asks: bool = False,
-    ) -> None:
-        self._session = session
-        self._profile = profile
-        self._policy = policy
-        self._given = given
-        self._write = write
-        self._asks = asks
+    def __init__(self, turn: TurnState, *, asks: bool | None = None) -> None:
+        """`asks`: whether the provider's endpoint is asked, for a window that is sent and a
+        compaction by hand; a preview is shown often, and makes do with the estimate."""
+        self._turn = turn
+        self._session, self._profile, self._policy = turn.session, turn.profile, turn.policy
+        self._given = wire.digest(turn.encoded).hex()
+        self._asks = turn.asks if asks is None else asks
         self._calls: tuple[Call, ...] = ()
-        self.ratio = profile.ratio
+        self.ratio = turn.profile.ratio
         self._returned: int | None = None
         self._last: tuple[Window, Count] | None = None
         self._doubted: Window | None = None
@@ -110,13 +100,6 @@ class TokenCount:
             return None
         then = await self._session.view(str(call.head))
         return now.folded.epoch if _shown(then.folded) == _shown(now.folded) else None
-
-    async def again(self, session: AsyncSession) -> TokenCount:
-        """The same for another hold on the session."""
-        other = TokenCount(
-            session, self._profile, self._policy, self._given, write=self._write, asks=self._asks
-        )
-        return await other.begin()
 
     @property
     def spoken_to(self) -> str:
@@ -267,8 +250,7 @@ class TokenCount:
             tally.add(block)
         found = await counter.count([*tally.missing, *map(tool_text, window.tools)])
         visible.learn(self._session.id, counter.name, tally.learn(found[: len(tally.missing)]))
-        if self._write:
-            await visible.write()
+        await self._turn.log.write_counts()
         sure, vague = frames(window.blocks, self._profile)
         return counted(sum(found) + tally.known + sure + vague, "exact", vague)
 

@@ -19,7 +19,7 @@ from holdfast.model.profile import Profile
 from holdfast.model.window import Tool
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 ANSWER = 16
 """What is found is told in at most this part of the window: a sixteenth,"""
@@ -32,7 +32,7 @@ LISTED = 2
 
 
 async def offered(
-    session: AsyncSession, given: Given, more: Sequence[Tool], profile: Profile, policy: Policy
+    session: SessionContext, given: Given, more: Sequence[Tool], profile: Profile, policy: Policy
 ) -> Given:
     """What was given, with as many of these tools as the budget for tools has room for."""
     most = int(profile.window * policy.budget.tools_fraction)
@@ -54,11 +54,13 @@ async def offered(
     return replace(given, tools=made.tools, deferred=made.deferred, deferred_names=names)
 
 
-async def answer(session: AsyncSession, call: ToolCall) -> ToolResult | None:
+async def answer(
+    session: SessionContext, deferred: Sequence[Tool], call: ToolCall
+) -> ToolResult | None:
     """What tool_search answers to a call; None where the call is another tool's."""
     if call.name != TOOL_SEARCH.name:
         return None
-    deferred = session.turns.deferred or (await given_now(session)).deferred
+    deferred = deferred or (await given_now(session)).deferred
     if not deferred:
         return None
     fields = arguments(call.input)
@@ -68,7 +70,7 @@ async def answer(session: AsyncSession, call: ToolCall) -> ToolResult | None:
     return ToolResult(call.id, text, name=call.name)
 
 
-def _room(session: AsyncSession) -> int:
+def _room(session: SessionContext) -> int:
     model = session.info.model
     window = session.catalogue.profile(model).window if model else MOST * ANSWER
     return min(MOST, window // ANSWER)

@@ -1,20 +1,21 @@
-"""One turn being prepared: the view, what surrounds it, and the window they make.
+"""Turn state: what one turn was given, and the window it makes of a view.
 
-Markers may be pretended, so that what would happen can be shown with nothing written.
+A view is assembled once for as long as nothing changes. Whether what a turn appends is kept is for
+its log to say (`window/turn_log.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.core.calls.refusals import cured
-from holdfast.core.log.fold import fold
 from holdfast.core.secrets import redact
-from holdfast.core.tokens.count import weigh_body
 from holdfast.core.tokens.estimate import estimate, recurring
 from holdfast.core.window.assemble import Seen, Surroundings, assemble, shortages
 from holdfast.core.window.budget import budget as allot
@@ -24,21 +25,20 @@ from holdfast.core.window.repair import Limits, Repaired, repair
 from holdfast.core.window.scaffold import TAGS
 from holdfast.core.window.truncate import cap
 from holdfast.engine import loading
-from holdfast.engine.usage.telemetry import compacted
 from holdfast.engine.window import pins, sections
 from holdfast.engine.window.sections import Given
+from holdfast.engine.window.turn_log import PreviewLog, SessionLog, TurnLog
 from holdfast.errors import InvalidRequest
-from holdfast.model.log import Body, Clear, Context, Entry, Folded, Summary
-from holdfast.model.message import Message
+from holdfast.model import wire
+from holdfast.model.log import Body, Clear, Entry, Folded, Summary
 from holdfast.model.policy import Policy
 from holdfast.model.profile import Profile
-from holdfast.model.span import Span, Spans, within
-from holdfast.model.view import View, place_of
+from holdfast.model.view import View
 from holdfast.model.window import Budget, Window
 from holdfast.ports import Log
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
 class Assembled(Struct, frozen=True):
@@ -57,20 +57,33 @@ class TurnState:
     """What is known while one turn is prepared for one session."""
 
     def __init__(
-        self, session: AsyncSession, given: Given, profile: Profile, policy: Policy
+        self, session: SessionContext, given: Given, profile: Profile, policy: Policy
     ) -> None:
         self.session = session
-        self.log: Log = session.store.log
+        self.log: TurnLog = SessionLog(session)
+        self.stored: Log = session.store.log
+        """The log in the store, which pages of older entries are read from."""
         self.given = given
         self.profile = profile
         self.policy = reserving(policy, given.max_tokens)
+        self.asks = True
+        """Whether the window is for a call: models and endpoints may be asked, and caps hold."""
         self.cap = cap(policy, profile)
         _check(policy)
         self._directory = session.info.directory
-        self._pretended: tuple[Entry, ...] = ()
         self._last: Assembled | None = None
         self._surroundings: dict[object, tuple[Surroundings, Budget]] = {}
-        self._since = session.now()
+
+    def preview(self, *, asks: bool = False) -> TurnState:
+        """The same turn over a log of its own, so that nothing it does is written."""
+        other = copy(self)
+        other.log, other.asks = PreviewLog(self.log), asks
+        return other
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """What was given, as it is kept with the call."""
+        return wire.encode(self.given)
 
     @property
     def guessed(self) -> bool:
@@ -78,44 +91,47 @@ class TurnState:
         own = self.session.info.model
         return "window" in self.profile.assumed and bool(own) and own != self.given.model
 
-    async def view(self, *, write: bool) -> View:
-        """What is visible, once what has changed around is told, or would be."""
-        view = await self.session.view()
-        if not (news := await self._news(view)):
-            return view
-        if not write:
-            return self._as_if(view, *news)
-        await self.session.append_all(news)
-        return await self.session.view()
+    @property
+    def has_summariser(self) -> bool:
+        """Whether a model may be asked for summaries."""
+        return self.asks and self.session.upkeep.voice is not None
 
-    async def marked(self, view: View, marker: Summary | Clear, *, write: bool) -> View:
-        """The view once a marker stands, or would stand."""
-        if not write:
-            return self._as_if(view, marker)
-        entry = await self.session.append(marker, epoch=view.folded.epoch)
-        self.session.watch.emit(compacted(self.session, marker, self._since))
-        self._since = self.session.now()
-        await self.session.upkeep.applied(entry)
-        return await self.session.view()
+    @property
+    def weak_model(self) -> Profile | None:
+        """The cheaper model for summaries, where one is named and the policy asks it first."""
+        rule = self.policy.summarise or self.policy.compact
+        first = rule.models[0] if rule and rule.models else "main"
+        name = self.session.upkeep.weak_model if first == "weak" else ""
+        return self.session.catalogue.profile(name) if name else None
 
-    async def said(self, view: View, message: Message, *, write: bool) -> View:
-        """The view once something is said at its end, or would be."""
-        if not write:
-            self._last = None  # a view does not show what is only pretended
-            return self._as_if(view, message)
-        await self.session.append(message)
-        return await self.session.view()
+    async def announce(self, view: View) -> View:
+        """The view once what has changed around the conversation stands at its end."""
+        secrets = self.session.secrets
+        now = {name: redact(text, secrets) for name, text in self._sections(view).items()}
+        snapshot = await self.log.sections(view.folded.context)
+        first = snapshot is None and bool(now)
+        begun = first and await sections.begun(self.stored, view)
+        tag = next((one.tag for one in self.policy.layout if one.section == "context"), "")
+        changes = sections.news(snapshot, now, begun=begun, tag=tag)
+        switches = await sections.switched(self.stored, view, self.given.model)
+        return await self.append(view, *changes, *switches) if changes or switches else view
 
-    def unsay(self) -> None:
-        """Take back what was pretended last."""
-        self._pretended, self._last = self._pretended[:-1], None
+    async def append(self, view: View, *bodies: Body) -> View:
+        """The view with these at its end."""
+        self._last = None
+        return await self.log.append(view, *bodies)
 
-    async def assembled(self, view: View, around: Surroundings, budget: Budget) -> Assembled:
+    async def mark(self, view: View, marker: Summary | Clear) -> View:
+        """The view once a compaction is in force."""
+        return await self.log.mark(view, marker)
+
+    async def assembled(self, view: View) -> Assembled:
         """The window of a view; made once for as long as nothing changes."""
+        around, budget = await self.around(view.folded)
         last = self._last
         if last and last.view == view and last.around is around and last.window.budget == budget:
             return last
-        seen = await self.seen(view)
+        seen = await self._seen(view)
         window = assemble(seen, around, self.policy, budget, self.given.model)
         blocks = cured(window.blocks, seen.repairs) if seen.repairs else window.blocks
         fixed = repair(blocks, limits_of(self.profile))
@@ -132,13 +148,13 @@ class TurnState:
         return self._surroundings[named]
 
     async def _surround(self, folded: Folded) -> tuple[Surroundings, Budget]:
-        shown = await self._snapshot(folded.base)
+        shown = await self.log.sections(folded.base)
         if shown and folded.context != folded.base and self._outgrown(shown):
-            shown = await self._snapshot(folded.context)
+            shown = await self.log.sections(folded.context)
         base = self._placed(self.given.sections) if shown is None else shown
-        if newest := await self._snapshot(folded.context):
+        if newest := await self.log.sections(folded.context):
             base = at_once(base, newest)
-        pins = await sections.pinned(self.log, self.session.id, folded) if folded.pins else []
+        pins = await sections.pinned(self.stored, self.session.id, folded) if folded.pins else []
         around = sections.surroundings(self.given, base, pins)
         if self.policy.reminder_by_model:
             around = replace(around, reminder_role=self.profile.reminder)
@@ -155,70 +171,21 @@ class TurnState:
     async def floor(self, view: View, around: Surroundings, budget: Budget) -> Window:
         """What is in the window whatever leaves: everything but the conversation."""
         bare = Seen(
-            folded=replace(view.folded, kept=(), asked=0), summaries=await self.summaries(view)
+            folded=replace(view.folded, kept=(), asked=0), summaries=await self.log.summaries(view)
         )
         return assemble(bare, around, self.policy, budget, self.given.model)
 
-    async def seen(self, view: View) -> Seen:
-        """What is visible, as it is shown."""
-        said = await self.session.message_cache.messages(view, self.cap)
+    async def _seen(self, view: View) -> Seen:
         return Seen(
             folded=view.folded,
-            messages=(*said, *self.as_if_said(view)),
-            summaries=await self.summaries(view),
-            repairs=await standing_repairs(self.log, view),
+            messages=await self.log.messages(view, self.cap),
+            summaries=await self.log.summaries(view),
+            repairs=await loading.standing_repairs(self.stored, view),
         )
 
     async def few(self, view: View) -> tuple[Entry, ...] | None:
         """The visible messages, where no more than a page has to be read; otherwise None."""
-        few = await self.session.message_cache.few(view, self.cap)
-        return None if few is None else (*few, *self.as_if_said(view))
-
-    async def summaries(self, view: View) -> tuple[Entry, ...]:
-        """The summaries that stand, pretended ones included.
-
-        Another writer may meanwhile have appended something where one is pretended to stand.
-        """
-        pretended = {entry.seq: entry for entry in self._pretended}
-        written = {entry.seq: entry for entry in await loading.summaries(self.log, view)}
-        standing = {*view.folded.summaries}
-        found = (one for seq, one in {**written, **pretended}.items() if seq in standing)
-        return tuple(sorted(found, key=place_of))
-
-    def as_if_said(self, view: View, first: int = 0) -> tuple[Entry, ...]:
-        """The messages that are only pretended, from an entry on."""
-        said = (entry for entry in self._pretended if entry.is_message and entry.seq >= first)
-        return tuple(entry for entry in said if within(entry.seq, view.folded.visible))
-
-    def _as_if(self, view: View, *bodies: Body) -> View:
-        """The view as it would be with these appended.
-
-        Its `last` stays: what is only pretended must not be asked of the store.
-        """
-        entries = tuple(
-            Entry(
-                id="preview",
-                session=view.session.id,
-                seq=seq,
-                body=body,
-                created=0,
-                counts=weigh_body(body),
-            )
-            for seq, body in enumerate(bodies, newest(view) + 1)
-        )
-        self._pretended = (*self._pretended, *entries)
-        return View(session=view.session, folded=fold(entries, view.folded), last=view.last)
-
-    async def _news(self, view: View) -> tuple[Body, ...]:
-        """What is to be told because it is not as the newest snapshot has it."""
-        secrets = self.session.secrets
-        now = {name: redact(text, secrets) for name, text in self._sections(view).items()}
-        snapshot = await self._snapshot(view.folded.context)
-        first = snapshot is None and bool(now)
-        begun = first and await sections.begun(self.log, view)
-        tag = next((one.tag for one in self.policy.layout if one.section == "context"), "")
-        told = sections.news(snapshot, now, begun=begun, tag=tag)
-        return (*told, *await sections.switched(self.log, view, self.given.model))
+        return await self.log.few(view, self.cap)
 
     def _sections(self, view: View) -> dict[str, str]:
         """What was given by section; pinned files stand among those that are read-only."""
@@ -239,12 +206,6 @@ class TurnState:
         if context := now.get("context"):
             now["context"] = shown_values(context, self.policy)
         return {name: text for name, text in now.items() if text}
-
-    async def _snapshot(self, seq: int) -> dict[str, str] | None:
-        told = next((entry.body for entry in self._pretended if entry.seq == seq), None)
-        if isinstance(told, Context):
-            return told.sections
-        return await sections.snapshot(self.log, self.session.id, seq)
 
 
 def reserving(policy: Policy, output: int) -> Policy:
@@ -272,29 +233,6 @@ def at_once(base: Mapping[str, str], newest: Mapping[str, str]) -> Mapping[str, 
         return base
     rest = {name: text for name, text in base.items() if name not in sections.AT_ONCE}
     return rest | {name: newest[name] for name in sections.AT_ONCE if name in newest}
-
-
-def newest(view: View) -> int:
-    """The newest entry of a view, be it only pretended."""
-    return max(view.last, view.folded.epoch)
-
-
-async def messages(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
-    """The messages inside some spans."""
-    return tuple([entry for entry in await loading.read(log, session, spans) if entry.is_message])
-
-
-async def standing_repairs(log: Log, view: View) -> tuple[Entry, ...]:
-    """What refusals have taught, as far as it is in force."""
-    spans = tuple(Span(seq, seq) for seq in view.folded.repairs)
-    return await markers(log, view.session.id, spans) if spans else ()
-
-
-async def markers(log: Log, session: str, spans: Spans) -> tuple[Entry, ...]:
-    """The markers inside some spans."""
-    return tuple(
-        [entry for entry in await loading.read(log, session, spans) if not entry.is_message]
-    )
 
 
 def with_blocks(window: Window, fixed: Repaired, policy: Policy) -> Window:

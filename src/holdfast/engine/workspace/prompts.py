@@ -17,10 +17,10 @@ from holdfast.model.span import OPEN, Span
 from holdfast.model.workspace import FileChange, FileDiff, Prompt
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
-async def prompts(session: AsyncSession) -> tuple[Prompt, ...]:
+async def prompts(session: SessionContext) -> tuple[Prompt, ...]:
     """What the user said and is in force, in order, with the files that each changed."""
     said = await _said(session)
     done = await changes(session)
@@ -38,7 +38,7 @@ async def prompts(session: AsyncSession) -> tuple[Prompt, ...]:
     return tuple(found)
 
 
-async def _said(session: AsyncSession) -> list[tuple[int, Entry, str]]:
+async def _said(session: SessionContext) -> list[tuple[int, Entry, str]]:
     """Each prompt with its words, and where what was said along with it begins."""
     view = await session.view()
     found: list[tuple[int, Entry, str]] = []
@@ -67,7 +67,7 @@ def _is_prompt(entry: Entry) -> bool:
 
 
 async def diff(
-    session: AsyncSession, since_: str | int = "", upto: str | int = ""
+    session: SessionContext, since_: str | int = "", upto: str | int = ""
 ) -> tuple[FileDiff, ...]:
     """What became of files from one prompt on, up to and with another; all of it by default."""
     done = await changes(session)
@@ -78,7 +78,7 @@ async def diff(
     return diffs(done, await _contents(session, done))
 
 
-async def _behind(session: AsyncSession, named: str | int) -> int:
+async def _behind(session: SessionContext, named: str | int) -> int:
     """Where the next thing that the user said begins."""
     seq = await seq_of(session, named)
     async for page in loading.pages(session.store.log, session.id, (Span(seq + 1),)):
@@ -88,7 +88,7 @@ async def _behind(session: AsyncSession, named: str | int) -> int:
     return OPEN
 
 
-async def _contents(session: AsyncSession, done: Sequence[FileChange]) -> dict[str, bytes]:
+async def _contents(session: SessionContext, done: Sequence[FileChange]) -> dict[str, bytes]:
     """What the paths held at first and in the end, as far as it is kept."""
     found: dict[str, bytes] = {}
     for one in net(done).values():

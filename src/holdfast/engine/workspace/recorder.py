@@ -19,7 +19,7 @@ from holdfast.core.workspace.plan import above
 from holdfast.model.workspace import Captured, Cause, Coverage, FileChange, Touched
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
     from holdfast.ports import Directory
 
 
@@ -41,7 +41,9 @@ class Recording(Struct):
 class Recorder:
     """Records for one session what happens in one directory."""
 
-    def __init__(self, session: AsyncSession, directory: Directory, aside: Any, lock: Any) -> None:
+    def __init__(
+        self, session: SessionContext, directory: Directory, aside: Any, lock: Any
+    ) -> None:
         self._session, self._directory = session, directory
         self._aside: Callable[[Callable[[], Any]], Any] = aside
         self._lock = lock

@@ -26,7 +26,7 @@ from holdfast.model.span import Span
 from holdfast.model.workspace import ABSENT, FileChange, FileState, RestorePlan, Step
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
     from holdfast.ports import Directory
 
 MODES = ("conversation", "code", "both")
@@ -35,7 +35,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 async def rewind(
-    session: AsyncSession,
+    session: SessionContext,
     to: str | int,
     reason: str = "",
     restore: str = "conversation",
@@ -57,7 +57,7 @@ async def rewind(
     return await _told(session, body, wanted.root, batch)
 
 
-async def _told(session: AsyncSession, body: Marker, root: str, batch: str) -> Entry:
+async def _told(session: SessionContext, body: Marker, root: str, batch: str) -> Entry:
     """Say in the log what was done to the files."""
     failpoint("rewind.before_marker")
     made = await session.append(body, key=batch)
@@ -65,19 +65,19 @@ async def _told(session: AsyncSession, body: Marker, root: str, batch: str) -> E
     return made
 
 
-def _checkpoint(at: int, batch: str, reason: str, session: AsyncSession) -> Checkpoint:
+def _checkpoint(at: int, batch: str, reason: str, session: SessionContext) -> Checkpoint:
     prompt = min(at + 1, session.info.head)
     return Checkpoint(prompt=prompt, label=reason or "files as they were", files=batch)
 
 
-async def preview(session: AsyncSession, to: str | int) -> RestorePlan:
+async def preview(session: SessionContext, to: str | int) -> RestorePlan:
     """What rewinding the files to an entry would do; nothing is done."""
     at = await _place(session, to)
     await recover(session)
     return await planned(session, at)
 
 
-async def _place(session: AsyncSession, to: str | int) -> int:
+async def _place(session: SessionContext, to: str | int) -> int:
     """The last entry that stays."""
     at = await seq_of(session, to, least=0)
     following = await session.store.log.read(session.id, (Span(at + 1, at + 1),))
@@ -86,13 +86,13 @@ async def _place(session: AsyncSession, to: str | int) -> int:
     return at
 
 
-async def planned(session: AsyncSession, at: int) -> RestorePlan:
+async def planned(session: SessionContext, at: int) -> RestorePlan:
     """What taking back all that was done to files after an entry would do."""
     found = since(await changes(session), at)
     return await _plan(session, found)
 
 
-async def _plan(session: AsyncSession, found: Sequence[FileChange]) -> RestorePlan:
+async def _plan(session: SessionContext, found: Sequence[FileChange]) -> RestorePlan:
     root = _root(session, found)
     if not root:
         return RestorePlan()
@@ -103,7 +103,7 @@ async def _plan(session: AsyncSession, found: Sequence[FileChange]) -> RestorePl
     return plan(mine, {one.path: one.state for one in looked}, root)
 
 
-def _root(session: AsyncSession, found: Sequence[FileChange]) -> str:
+def _root(session: SessionContext, found: Sequence[FileChange]) -> str:
     """The directory that is put back: the session's own, or the only one there is."""
     roots = list(dict.fromkeys(one.root for one in found))
     if len(roots) > 1:
@@ -117,7 +117,7 @@ def _root(session: AsyncSession, found: Sequence[FileChange]) -> str:
     return roots[0] if roots else ""
 
 
-async def changes(session: AsyncSession) -> list[FileChange]:
+async def changes(session: SessionContext) -> list[FileChange]:
     """What was done to files in a session, in order, without what others did meanwhile."""
     found: list[FileChange] = []
     while page := await session.store.files.changes(
@@ -144,7 +144,7 @@ def _decide(wanted: RestorePlan, resolve: Mapping[str, str]) -> RestorePlan:
     return done
 
 
-async def put_back(session: AsyncSession, wanted: RestorePlan) -> str:
+async def put_back(session: SessionContext, wanted: RestorePlan) -> str:
     """Put the paths of a plan back, all or none; the name of it in the file history."""
     batch = session.new_id()
     if not wanted.steps:
@@ -165,7 +165,7 @@ async def put_back(session: AsyncSession, wanted: RestorePlan) -> str:
     return batch
 
 
-async def _contents(session: AsyncSession, steps: Sequence[Step]) -> dict[str, bytes]:
+async def _contents(session: SessionContext, steps: Sequence[Step]) -> dict[str, bytes]:
     """What is to be written; refused where the store does not have it any more."""
     found: dict[str, bytes] = {}
     for step in steps:
@@ -183,7 +183,7 @@ async def _contents(session: AsyncSession, steps: Sequence[Step]) -> dict[str, b
 
 
 async def _keep(
-    session: AsyncSession, directory: Directory, wanted: RestorePlan, batch: str
+    session: SessionContext, directory: Directory, wanted: RestorePlan, batch: str
 ) -> tuple[FileChange, ...]:
     """The safety snapshot: what is there now, durable; refused where it is not what was planned."""
     paths = [step.path for step in wanted.steps]
@@ -204,7 +204,7 @@ async def _keep(
     return await session.store.files.record(session.id, rows, data)
 
 
-async def settle(session: AsyncSession, root: str, batch: str) -> None:
+async def settle(session: SessionContext, root: str, batch: str) -> None:
     """Files and log say the same: nothing needs to be kept aside any more."""
     rows = await _batch(session, batch)
     if not rows:
@@ -216,7 +216,7 @@ async def settle(session: AsyncSession, root: str, batch: str) -> None:
     await session.aside(lambda: directory.finish(batch))
 
 
-async def _batch(session: AsyncSession, batch: str) -> list[FileChange]:
+async def _batch(session: SessionContext, batch: str) -> list[FileChange]:
     """The rows of one restoring, in order."""
     found: list[FileChange] = []
     after = 0
@@ -226,7 +226,7 @@ async def _batch(session: AsyncSession, batch: str) -> list[FileChange]:
     return found
 
 
-async def recover(session: AsyncSession) -> None:
+async def recover(session: SessionContext) -> None:
     """End what was interrupted: complete what the log tells of, roll the rest back."""
     waiting: list[FileChange] = []
     after = 0
@@ -242,7 +242,7 @@ async def recover(session: AsyncSession) -> None:
 
 
 async def _recover_one(
-    session: AsyncSession, batch: str, rows: list[FileChange], *, done: bool
+    session: SessionContext, batch: str, rows: list[FileChange], *, done: bool
 ) -> None:
     root = rows[0].root
     directory = session.directories.at(root)
@@ -275,7 +275,7 @@ def _known(state: FileState) -> FileState:
 
 
 async def undo_files(
-    session: AsyncSession, batch: str, resolve: Mapping[str, str] = NOTHING
+    session: SessionContext, batch: str, resolve: Mapping[str, str] = NOTHING
 ) -> tuple[str, str]:
     """Put back what a restoring replaced; the name of doing so, and in which directory."""
     await recover(session)
@@ -285,7 +285,7 @@ async def undo_files(
 
 
 async def turn(
-    session: AsyncSession, marker: Entry, resolve: Mapping[str, str], *, back: bool
+    session: SessionContext, marker: Entry, resolve: Mapping[str, str], *, back: bool
 ) -> Entry | None:
     """Undo or redo a marker that files were put back with; None where there were none."""
     batch = await _last_turn(session, marker)
@@ -296,7 +296,7 @@ async def turn(
     return await _told(session, body, root, made)
 
 
-async def _last_turn(session: AsyncSession, marker: Entry) -> str:
+async def _last_turn(session: SessionContext, marker: Entry) -> str:
     """What was done last to the files on behalf of a marker: by it, or by undoing or redoing it."""
     last = str(getattr(marker.body, "files", ""))
     if not last:

@@ -12,13 +12,13 @@ from holdfast.engine.workspace.recorder import Recorder, Recording
 from holdfast.model.workspace import Cause, Coverage
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
 class AsyncWorkspace:
     """Records what is done in one directory, for one session."""
 
-    def __init__(self, session: AsyncSession, directory: str = "") -> None:
+    def __init__(self, session: SessionContext, directory: str = "") -> None:
         self._session = session
         where = directory or session.info.directory or os.getcwd()
         self.recorder = Recorder(

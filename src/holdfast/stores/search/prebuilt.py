@@ -16,8 +16,8 @@ from holdfast.model.log import Draft, SessionInfo
 from holdfast.model.message import Message, Record
 from holdfast.stores.search.indexing import Row, row
 from holdfast.stores.sql.keys import part_place
-from holdfast.stores.sql.prebuilt import Laid, moves
-from holdfast.stores.sql.rows import lay_out
+from holdfast.stores.sql.prebuilt import Laid
+from holdfast.stores.sql.rows import lay_out, moves
 
 _encoder = msgspec.msgpack.Encoder()
 

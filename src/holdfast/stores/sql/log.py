@@ -26,7 +26,8 @@ from holdfast.stores.sql.keys import (
     seq_of,
 )
 from holdfast.stores.sql.lineage import Lineage, of_session, ranges, unknown
-from holdfast.stores.sql.prebuilt import Laid, Moves, moves
+from holdfast.stores.sql.prebuilt import Laid
+from holdfast.stores.sql.rows import Moves, moves
 
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
-from holdfast.model.log import Draft, Summary
-from holdfast.model.message import Message
-from holdfast.stores.sql.rows import Rows
-
-Moves = tuple[int, int | None, int | None, int | None, int, int]
-"""How far entries move the head, the last message and the last marker; and when."""
+from holdfast.stores.sql.rows import Moves, Rows
 
 
 class Laid(Struct, array_like=True):
@@ -25,17 +18,3 @@ class Laid(Struct, array_like=True):
     agent: str
     """What the words are tagged with, besides what the entries themselves say."""
     words: list[tuple[int, str, str, str]]
-
-
-def moves(drafts: Sequence[Draft]) -> Moves:
-    """How far drafts move a session."""
-    message = marker = compacted = None
-    newest = drafts[0].created
-    for ahead, draft in enumerate(drafts, 1):
-        newest = max(newest, draft.created)
-        if isinstance(draft.body, Message):
-            message = ahead
-        else:
-            marker = ahead
-            compacted = draft.created if isinstance(draft.body, Summary) else compacted
-    return len(drafts), message, marker, compacted, newest, newest

@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.errors import Corrupt, InvalidRequest
 from holdfast.model import wire
-from holdfast.model.log import Body, Draft, Entry, Head, Marker, SessionInfo, kind_of
+from holdfast.model.log import Body, Draft, Entry, Head, Marker, SessionInfo, Summary, kind_of
 from holdfast.model.message import Message, Part
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.keys import MOST_ENTRIES, MOST_PARTS, entry_of, part_place, place, seq_of
@@ -263,3 +263,21 @@ def session(row: Row, parent: str) -> SessionInfo:
         last_message=last_message,
         last_marker=last_marker,
     )
+
+
+Moves = tuple[int, int | None, int | None, int | None, int, int]
+"""How far entries move the head, the last message and the last marker; and when."""
+
+
+def moves(drafts: Sequence[Draft]) -> Moves:
+    """How far drafts move a session."""
+    message = marker = compacted = None
+    newest = drafts[0].created
+    for ahead, draft in enumerate(drafts, 1):
+        newest = max(newest, draft.created)
+        if isinstance(draft.body, Message):
+            message = ahead
+        else:
+            marker = ahead
+            compacted = draft.created if isinstance(draft.body, Summary) else compacted
+    return len(drafts), message, marker, compacted, newest, newest

@@ -20,7 +20,7 @@ from holdfast.model.store import Expect
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.keys import MOST_ENTRIES, ORDINAL_BITS, SEQ_BITS, place
 from holdfast.stores.sql.log import SqlLog
-from holdfast.stores.sql.prebuilt import Moves
+from holdfast.stores.sql.rows import Moves
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite.store import Sqlite
