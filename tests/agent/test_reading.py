@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent.tools import read_file
-from holdfast.agent.tools.find_files import LARGEST
 from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.errors import InvalidRequest
+
+LARGEST = 4_194_304
+"""What is promised, in numbers: these tests stand at its edges."""
 
 MANY = 2_000_000
 

@@ -17,10 +17,12 @@ import pytest
 from rich.cells import cell_len
 
 import holdfast
-from holdfast.cli.transcripts.watch import PAUSE
 from holdfast.engine.plugins import importer, importers
 from tests.cli.running import program, run, terminal, values
 from tests.importers.writing import SESSION, Transcript, story, text
+
+PAUSE = 2.0
+"""What is promised, in numbers: these tests stand at its edges."""
 
 
 @pytest.fixture(autouse=True)

@@ -5,12 +5,15 @@ import re
 import pytest
 
 import holdfast
-from holdfast.cli.ui.entry_view import LETTERS, beginning
+from holdfast.cli.ui.entry_view import beginning
 from holdfast.model import log
 from holdfast.model.message import Message, ToolCall, ToolResult
 from holdfast.model.span import Span
 from holdfast.stores.sql.log import SqlLog
 from tests.cli.running import run, values
+
+LETTERS = 800
+"""What is promised, in numbers: these tests stand at its edges."""
 
 
 @pytest.fixture

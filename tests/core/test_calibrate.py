@@ -5,10 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.tokens.calibrate import (
-    FAR,
-    LEAST,
-    MOST,
-    STEP,
     anchored,
     calibrated,
     certain,
@@ -19,6 +15,12 @@ from holdfast.core.tokens.calibrate import (
     ratio,
 )
 from holdfast.model.window import Budget, Count
+
+FAR = 4
+LEAST = 0.5
+MOST = 2.0
+STEP = 0.15
+"""What is promised, in numbers: these tests stand at its edges."""
 
 NUMBERS = st.integers(0, 10_000_000)
 

@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.search.facets import LOOK_BACK, MOST_PATHS, Calls, paths, pieces
+from holdfast.core.search.facets import Calls, paths, pieces
 from holdfast.model.message import Patch, ToolCall, ToolResult
+
+LOOK_BACK = 64
+MOST_PATHS = 64
+"""What is promised, in numbers: these tests stand at its edges."""
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Which step is next: the cheapest that is due, as a policy has them, and by whom it is taken."""
 
+from typing import get_args
+
 import pytest
 from msgspec.structs import replace
 
@@ -57,6 +59,13 @@ class Steps:
 
 
 ALL: tuple[Step, ...] = ("thinking", "microcompact", "prune", "notes", "summarise", "compact")
+
+
+def test_each_step_of_a_policy_is_planned_by_what_has_its_name_the_cheapest_first() -> None:
+    assert get_args(Step) == (*ALL, "shed")  # which is no step of a ladder
+    assert [(step, made.__name__) for step, made in ladder.STEPS.items()] == [
+        (step, step) for step in ALL
+    ]
 
 
 def plan(step: Step) -> Plan:

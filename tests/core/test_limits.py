@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.calls.refusals import LEAST, MOST, limit_in
+from holdfast.core.calls.refusals import limit_in
+
+LEAST = 256
+MOST = 100_000_000
+"""What is promised, in numbers: these tests stand at its edges."""
 
 SAID = {
     "This model's maximum context length is 8192 tokens. However, you requested 10242 tokens": 8192,

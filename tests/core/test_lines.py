@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agent.tools.toolbox import Toolbox
-from holdfast.core.ledger.facts.effort import LONG, Lines, changed, told_in
+from holdfast.core.ledger.facts.effort import Lines, changed, told_in
+
+LONG = 2_000
+"""What is promised, in numbers: these tests stand at its edges."""
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12).map("\n".join)
 

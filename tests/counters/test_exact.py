@@ -15,11 +15,8 @@ from hypothesis import strategies as st
 from holdfast.core.tokens.estimate import estimate
 from holdfast.counters import exact
 from holdfast.counters.exact import (
-    FORCED,
     HASHES,
-    LONGEST,
     PATTERNS,
-    PIECE,
     ExactCounter,
     count,
     count_stream,
@@ -28,6 +25,11 @@ from holdfast.counters.exact import (
 )
 from holdfast.engine.client import drive
 from holdfast.errors import NotFound
+
+FORCED = 4
+LONGEST = 131_072
+PIECE = 65_536
+"""What is promised, in numbers: these tests stand at its edges."""
 
 BOTH = pytest.mark.parametrize("vocabulary", sorted(PATTERNS))
 SAMPLES: dict[str, str] = {

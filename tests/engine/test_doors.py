@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.engine.bridge import STEP, catch_up
+from holdfast.engine.bridge import catch_up
 from holdfast.engine.client import AsyncHoldfast, Holdfast, Session, Threaded, drive
 from holdfast.engine.session import AsyncSession
 from holdfast.errors import InvalidRequest
@@ -18,6 +18,9 @@ from holdfast.model.span import Span
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, start
+
+STEP = 64
+"""What is promised, in numbers: these tests stand at its edges."""
 
 
 def told(entry: Entry) -> tuple[Any, ...]:

@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast.core.log.transcript_text import told
-from holdfast.core.window.truncate import SHORTEST, Cap, narrowed
+from holdfast.core.window.truncate import Cap, narrowed
 from holdfast.engine.client import Holdfast, Session
 from holdfast.errors import InvalidRequest
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message, ToolCall, ToolResult, assistant, tool
+
+SHORTEST = 64
+"""What is promised, in numbers: these tests stand at its edges."""
 
 FINE = "The user counts words. Nothing else was asked, and every count was given."
 

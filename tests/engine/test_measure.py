@@ -7,9 +7,12 @@ from collections.abc import Iterable
 import pytest
 
 from holdfast.core.tokens.estimate import estimate
-from holdfast.engine.usage.file_tokens import BINARY, Measured, decoded, measure, vocabulary
+from holdfast.engine.usage.file_tokens import Measured, decoded, measure, vocabulary
 from holdfast.errors import InvalidRequest
 from holdfast.model.profile import Profile
+
+BINARY = 8_192
+"""What is promised, in numbers: these tests stand at its edges."""
 
 M = Profile(name="m", window=100_000)
 TEXT = "Größe 😀 und mehr. " * 50

@@ -18,9 +18,6 @@ from holdfast.engine.importing.transcript_file import Bounds, FileMaterial
 from holdfast.engine.plugins import importer, importers
 from holdfast.files import Root
 from holdfast.importers import jsonl
-from holdfast.importers.budget import MOST_KEPT
-from holdfast.importers.document import LARGEST
-from holdfast.importers.gemini_cli.thread import MOST_AGAIN
 from holdfast.importers.opencode.database import Limits
 from holdfast.importers.opencode.reader import in_database
 from holdfast.model.transcript_events import (
@@ -34,6 +31,11 @@ from holdfast.model.transcript_events import (
 from tests.importers import copilot_writing, gemini_writing, opencode_writing, pi_writing, writing
 from tests.importers.opencode_writing import database, story
 from tests.thorough import share
+
+MOST_KEPT = 1_000_000
+LARGEST = 100_663_296
+MOST_AGAIN = 100_000
+"""What is promised, in numbers: these tests stand at its edges."""
 
 MANY = 1_500
 

@@ -12,7 +12,9 @@ from holdfast.importers.codex.content import answered, is_failure, joined, spoke
 from holdfast.importers.gemini_cli.turns import _answers
 from holdfast.importers.pi import _part, _result, _shown
 from holdfast.model.message import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from holdfast.model.wire import LARGEST
+
+LARGEST = 9_007_199_254_740_992
+"""What is promised, in numbers: these tests stand at its edges."""
 
 PIXEL = base64.b64encode(
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x02\0\0\0"

@@ -28,10 +28,13 @@ from holdfast.model.import_report import ImportReport
 from holdfast.model.store import Changes
 from holdfast.stores.search import pending
 from holdfast.stores.sql.database import Row
-from holdfast.stores.sql.keys import ORDINAL_BITS, SEQ_BITS
 from tests.importers import test_codex_forks as rollouts
 from tests.importers.writing import Transcript, call, story, text
 from tests.thorough import share
+
+ORDINAL_BITS = 12
+SEQ_BITS = 29
+"""What is promised, in numbers: these tests stand at its edges."""
 
 SECRET = "hunter2-hunter2-hunter2"
 TABLES = {

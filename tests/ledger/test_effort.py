@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.ledger.build import ledger
-from holdfast.core.ledger.facts.effort import PAUSE, Lines, changed, replaced
+from holdfast.core.ledger.facts.effort import Lines, changed, replaced
 from holdfast.model.ledger import Effort
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Patch, ToolCall, ToolResult, assistant, tool, user
 from holdfast.testing.factories import NOON, entry
+
+PAUSE = 300_000
+"""What is promised, in numbers: these tests stand at its edges."""
 
 PATCH = """*** Begin Patch
 *** Update File: a.py

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core.ledger.build import ledger
-from holdfast.core.ledger.facts.exit_answers import LONGEST, RULE, is_answer
+from holdfast.core.ledger.facts.exit_answers import RULE, is_answer
 from holdfast.core.ledger.render import render
 from holdfast.importers.aider import CONSOLE
 from holdfast.model.ledger import Command, Ledger
 from holdfast.model.message import Message, Text, ToolResult, assistant, tool, user
 from tests.ledger.saying import asked, done, imported, said, used
+
+LONGEST = 4_000
+"""What is promised, in numbers: these tests stand at its edges."""
 
 WORKED = '{"output":"Done.","metadata":{"exit_code":0}}'
 

@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.ledger.facts.identifiers import MOST, SPEECH, found_in, note
+from holdfast.core.ledger.facts.identifiers import found_in, note
 from holdfast.core.ledger.facts.shell import command_line, scripted, scripted_patches, touched
 from holdfast.model.ledger import Ledger
+
+MOST = 400
+SPEECH = 20_000
+"""What is promised, in numbers: these tests stand at its edges."""
 
 PATCH = "*** Begin Patch\\n*** Add File: new.py\\n+x\\n*** End Patch"
 

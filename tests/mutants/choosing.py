@@ -14,9 +14,6 @@ from pathlib import PurePosixPath
 from tests.mutants.operators import Mutant
 from tests.mutants.reach import Map, Test, places
 
-BOUND = "tests/test_constants.py"
-"""What modules and classes bind is read here; no statement of a function is come to for that."""
-
 STAGES = (2, 6, 20, 1000)
 """How many test files are collected at a time: most mutants are caught by the first."""
 
@@ -42,11 +39,9 @@ class Choice:
         near = sorted(
             (
                 one for one in self._tests
-                if (one.reached & bits or _reads(mutant, one)) and one.name not in without
+                if one.reached & bits and one.name not in without
             ),
-            key=lambda test: (
-                not _reads(mutant, test), _distance(mutant, test), self._sizes[test.name], test.name
-            ),
+            key=lambda test: (_distance(mutant, test), self._sizes[test.name], test.name),
         )  # fmt: skip
         third = self._seconds / 3
         chosen = _fitting(near, third)
@@ -82,11 +77,6 @@ class Choice:
             if word.search(place.text):
                 bits |= 1 << self._numbers[place] if place in self._numbers else 0
         return bits
-
-
-def _reads(mutant: Mutant, test: Test) -> bool:
-    """Whether a test reads what is bound when a module is imported."""
-    return not mutant.inside and test.file == BOUND
 
 
 def _distance(mutant: Mutant, test: Test) -> tuple[bool, bool]:

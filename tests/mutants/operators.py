@@ -242,6 +242,8 @@ def _slice(node: ast.AST) -> Pieces:
                 yield bound, f"{_text(bound)} + 1"
                 yield bound, ""
     if isinstance(node, ast.Subscript) and ast.unparse(node.slice) in ("0", "-1"):
+        if isinstance(node.value, ast.Subscript):
+            return  # the one column of a row, the one group of a match
         yield node.slice, "-1" if ast.unparse(node.slice) == "0" else "0"
 
 
@@ -346,7 +348,25 @@ def _acts(one: ast.AST, two: ast.AST) -> bool:
     sets = [
         isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Attribute) for n in (one, two)
     ]
-    return all(calls) or (any(calls) and any(sets))
+    return (all(calls) or (any(calls) and any(sets))) and not _apart(one, two)
+
+
+FILLING = {"append", "add", "extend", "update", "clear", "discard", "appendleft"}
+
+
+def _apart(one: ast.AST, two: ast.AST) -> bool:
+    """Both only fill something, each another thing: no order of them can be told."""
+    filled = [
+        ast.unparse(node.value.func.value)
+        for node in (one, two)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and node.value.func.attr in FILLING
+        and "(" not in "".join(map(ast.unparse, node.value.args))
+    ]
+    read = [{ast.unparse(inner) for inner in ast.walk(node)} for node in (one, two)]
+    return len(filled) == 2 and filled[0] not in read[1] and filled[1] not in read[0]
 
 
 def _guards(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -69,11 +70,17 @@ class Copy:
     def __init__(self, folder: Path, files: Sequence[str]) -> None:
         self.root = tree.copy(folder)
         self._edits = 0
-        self._warm, self._cold = Judge(self.root, files), Judge(self.root)
+        self._warm = Judge(self.root, files)
 
     def close(self) -> None:
         self._warm.close()
-        self._cold.close()
+        if "_cold" in vars(self):
+            self._cold.close()
+
+    @cached_property
+    def _cold(self) -> Judge:
+        """Made where a mutant needs it: few do, and it imports much."""
+        return Judge(self.root)
 
     def run(self, mutant: Mutant, stages: list[list[str]], seconds: float) -> tuple[str, float]:
         """What caught the mutant, and in which time."""

@@ -167,6 +167,22 @@ class C(Struct, frozen=True):
     ]
 
 
+def test_what_nobody_could_tell_is_not_proposed() -> None:
+    body = "def f(a, b):\n    {}\n    {}\n"
+
+    def orders(*lines: str) -> int:
+        found = mutants("m.py", body.format(*lines).encode())
+        return sum(one.operator == "order" for one in found)
+
+    assert orders("a.append(1)", "b.append(2)") == 0
+    assert orders("a.append(1)", "a.append(2)") == 1
+    assert orders("a.append(1)", "b.append(a)") == 1
+    assert orders("a.append(1)", "b.append(len(a))") == 1
+    assert orders("a.append(1)", "b.close()") == 1
+    slices = [one.was for one in mutants("m.py", b"x = rows[0][0]\n") if one.operator == "slice"]
+    assert slices == ["0"]
+
+
 def test_a_sample_is_the_same_for_a_seed_and_fair_to_every_package() -> None:
     module = b"def f(a):\n" + b"".join(b"    a += %d\n" % n for n in range(2, 60))
     sources = {f"src/holdfast/{package}/m.py": module for package in PACKAGES}
@@ -206,15 +222,6 @@ def test_nearer_tests_come_first_and_no_more_than_fit(tmp_path: Path) -> None:
     assert Choice(reached, {PATH: SOURCE}, 9.0).tests(
         made, {"tests/core/test_ages.py::test_c"}
     ) == [["tests/core/test_near.py::test_b", "tests/engine/test_far.py::test_a"]]
-
-
-def test_what_is_bound_at_import_is_judged_by_the_test_that_reads_it(tmp_path: Path) -> None:
-    limit, *_, inside = mutants(PATH, b"MOST = 200\n\ndef told():\n    return MOST + 1\n")
-    reached = Map(tmp_path)
-    reached.tests = [reach.Test("tests/test_constants.py::test_all", 1.0, 0)]
-    choice = Choice(reached, {PATH: SOURCE}, 6.0)
-    assert choice.tests(limit) == [["tests/test_constants.py::test_all"]]
-    assert choice.tests(inside) == []
 
 
 def test_time_is_shared_by_near_tests_and_by_those_that_see_most(tmp_path: Path) -> None:

@@ -14,10 +14,13 @@ from holdfast.model.log import Damaged, PartRef
 from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Finding
 from holdfast.stores.health.repair import REMOVE
-from holdfast.stores.sql.keys import MOST_ENTRIES, place
+from holdfast.stores.sql.keys import place
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, start
 from tests.stores.damage import furnish
+
+MOST_ENTRIES = 536_870_911
+"""What is promised, in numbers: these tests stand at its edges."""
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from holdfast.stores.sql import calls, rows
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.keys import (
     MOST_ENTRIES,
-    MOST_PARTS,
     ORDINAL_BITS,
     entry_of,
     parts_of,
@@ -31,8 +30,6 @@ from holdfast.stores.sql.rows import Moves, moves
 
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends early once it holds this much content."""
-
-LAST_ORDINAL = MOST_PARTS - 1
 
 MOST_ROWS = 640
 """Parts that are read at once: all of a usual window's, and few enough to be held."""
@@ -284,8 +281,7 @@ class SqlLog:
                 continue
             own: tuple[Part, ...] = ()
             counts: tuple[int, ...] = ()
-            end = row[0] << ORDINAL_BITS | LAST_ORDINAL
-            while at <= end:
+            while at < row[0] + 1 << ORDINAL_BITS:
                 content = data if blob is None else self._blob(at, blob)
                 own += (decode(content) if decode else rows.part(at, content),)
                 counts += (count,)
