@@ -54,6 +54,10 @@ POINTS = (
     "memory.decided",
     "memory.file_written",
     "memory.before_record",
+    "memory.rollout_leased",
+    "memory.rollout_kept",
+    "memory.laid_out",
+    "memory.consolidated",
 )
 """Every failpoint there is; arming another is an error."""
 

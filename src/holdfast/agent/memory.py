@@ -24,11 +24,13 @@ from holdfast.engine.settings import MemorySettings, settings
 from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text
+from holdfast.model.span import Span
 from holdfast.model.window import Tool
 
 if TYPE_CHECKING:
     from holdfast.engine.client import Session
     from holdfast.engine.knowledge.project import ProjectMemory
+    from holdfast.engine.session import AsyncSession
 
 NANO: Final = 1_000_000_000
 
@@ -87,6 +89,8 @@ class AgentMemory:
         self._tell = tell
         self._own = OwnNotes(notes.inner)
         self.source = NotesSource(session.inner, notes.inner)
+        self._went_through: set[str] = set()
+        """Sessions at whose begin finished ones were gone through."""
         self._later: list[str] = []
         """What was noted beside the turns, to be told at the next one."""
         self.instructions: tuple[str, ...] = ()
@@ -177,6 +181,9 @@ class AgentMemory:
         again, notes = self._session.inner.again(), self.notes.inner
 
         async def work() -> None:
+            if (await again.policy()).memory == "two-stage":
+                await self._two_stages(again)
+                return
             made = await notes.extract(again, limits)
             if made.kept:
                 self._later.append(f"kept {', '.join(made.kept)}")
@@ -184,6 +191,21 @@ class AgentMemory:
                 self._later.append(f"{made.waiting} for your approval; /memory review has them")
 
         engine.spawn(work)
+
+    async def _two_stages(self, session: AsyncSession) -> None:
+        """Count what the reply cites; once in a session, go through those that are finished."""
+        from holdfast.engine.knowledge.consolidation import Pipeline, count_citations
+
+        notes = self.notes.inner
+        newest = await session.store.log.read(
+            session.id, (Span(max(session.info.head - 1, 1), session.info.head),), bare=True
+        )
+        for entry in newest:
+            if isinstance(entry.body, Message) and entry.body.role == "assistant":
+                await count_citations(notes, entry.body.text)
+        if session.id not in self._went_through:
+            self._went_through.add(session.id)
+            await Pipeline(session, notes, model=self._chosen.model, cap=self._cap).run()
 
     def _say(self, text: str) -> None:
         part = Text(text, scaffold="system-reminder")

@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, get_args
 
+import msgspec
+
 from holdfast.core.log.validate import own_id, text
 from holdfast.core.search.nearest import nearest
 from holdfast.core.secrets import redact
@@ -23,6 +25,7 @@ from holdfast.engine.importing.discovery import Source, find, left_aside, usual
 from holdfast.engine.importing.source import Reading
 from holdfast.engine.inspect.lookup import respelled
 from holdfast.engine.knowledge.project import memory_of
+from holdfast.engine.lazy import later
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import AsyncSession
 from holdfast.engine.usage.costs import By, Costs, costs
@@ -45,9 +48,13 @@ if TYPE_CHECKING:
     from holdfast.core.stats import Stats
     from holdfast.engine.exporting.export import Exported
     from holdfast.engine.exporting.handoff import Handed
+    from holdfast.engine.knowledge import forgetting
     from holdfast.engine.knowledge.instructions import Instructions
     from holdfast.engine.knowledge.notes import Memory
     from holdfast.engine.usage.stats import By as Apart
+
+else:  # few sessions are erased
+    forgetting = later("holdfast.engine.knowledge.forgetting")
 
 LISTED = "`holdfast sessions` lists them"
 
@@ -275,7 +282,9 @@ class Engine:
         if backups not in ("rewrite", "delete"):
             raise InvalidRequest(f"backups is 'rewrite' or 'delete', not {backups!r}")
         found = await self.resolve(id)
+        scrubbed = await forgetting.scrub(self, found.id)
         erased = await self.store.sessions.erase(found.id, backups=backups)
+        erased = msgspec.structs.replace(erased, notes=scrubbed)
         if background and (erased.holding or erased.held):
             self._erasures.begin()
         return erased

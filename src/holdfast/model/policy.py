@@ -261,6 +261,9 @@ class Policy(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unkno
     """The sections that a cache may end behind; none: behind all that stays as it is."""
     acknowledge: str = ""
     """What the model is taken to answer when a file comes into the chat; empty: it is not said."""
+    memory: Literal["notes", "two-stage"] = "notes"
+    """How what outlives a session is kept: notes after each turn, or finished sessions in two
+    stages, their summary put before the next one."""
     asks_before_overlong: bool = False
     """The user is asked before more is sent than fits, rather than anything being cut."""
     keeps_unread: bool = True

@@ -51,6 +51,8 @@ class Erased(Struct, frozen=True, kw_only=True):
     """Backups that hold it until a job has rewritten them without it."""
     held: str = ""
     """What could not be overwritten yet, and why; empty when nothing is left."""
+    notes: tuple[str, ...] = ()
+    """Notes that what they quoted of it was taken out of."""
 
 
 OfBackups = Literal["rewrite", "delete"]

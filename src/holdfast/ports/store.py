@@ -269,7 +269,7 @@ class Notes(Protocol):
         ...
 
     async def used(self, scope: str, ids: Sequence[str], at: int) -> None:
-        """Count one more use of these notes."""
+        """Count one more use of these notes, and of what was made of these sessions."""
         ...
 
     async def cursor(self, session: str) -> int:

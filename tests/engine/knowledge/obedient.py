@@ -53,7 +53,7 @@ def sentences_of(question: Any) -> list[str]:
         for part in block.parts
         if block.section != "system"
     ]
-    whole = "\n".join(text for text in texts if "memory extraction subagent" not in text[:120])
+    whole = "\n".join(text for text in texts if "memory extraction subagent" not in text)
     if "memory extraction subagent" in question.prompt and "<conversation>" in question.prompt:
         whole += question.prompt.partition("</conversation>")[0]
     found = re.split(r"(?<=[.!?])\s+|\n+", whole)

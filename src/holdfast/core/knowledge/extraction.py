@@ -22,6 +22,7 @@ from holdfast.core.ledger.facts.tool_dialects import TOOLS
 from holdfast.core.log.tool_input import arguments, text_of
 from holdfast.errors import InvalidRequest
 from holdfast.model.message import ToolCall
+from holdfast.model.window import Tool
 
 ROUNDS: Final = 4
 """So many times the model is asked in one extraction, at most."""
@@ -117,10 +118,32 @@ def prompt(count: int, place: str, manifest: str) -> str:
     )  # fmt: skip
 
 
+def _tool(name: str, description: str, **fields: str) -> Tool:
+    properties = {
+        field: {"type": "string", "description": about} for field, about in fields.items()
+    }
+    schema = {"type": "object", "properties": properties, "required": list(fields)}
+    return Tool(name=name, description=description, schema=schema)
+
+
+DESK_TOOLS: Final = (
+    _tool("read", "Read a note.", path="The file."),
+    _tool("grep", "Search the notes for words.", pattern="The words."),
+    _tool("write", "Create a note, or replace it.", path="The file.", content="All of it."),
+    _tool("edit", "Replace text in a note that was read.", path="The file.",
+          old="Text that is in it exactly once.", new="What takes its place."),
+)  # fmt: skip
+"""The tools of a question that is put apart from a conversation."""
+
+
 class Desk:
     """The notes as an extraction sees them: reads are answered, writes are laid aside."""
 
-    def __init__(self, place: str, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self, place: str, texts: Mapping[str, str], writes: Callable[[str], bool] | None = None
+    ) -> None:
+        """`writes` says which files may be written; without it notes may, and nothing beside."""
+        self._writes = writes
         self._place = place.rstrip("/")
         self._texts = dict(texts)
         self._seen: set[str] = set()
@@ -167,6 +190,8 @@ class Desk:
         """The file that a path names; InvalidRequest where it is not one of the notes."""
         name = path.removeprefix(f"{self._place}/") if self._place else path
         name = name.removeprefix("./")
+        if name in self._texts or (self._writes and self._writes(name)):
+            return name
         if not name or "/" in name or name.startswith(".") or not name.endswith(".md"):
             raise InvalidRequest(
                 f"{path!r} is denied: name a note inside {self._place or 'memory'}"
@@ -186,14 +211,14 @@ class Desk:
             raise InvalidRequest(
                 f"{name}: content must be a text of at most {LARGEST:,} characters"
             )
-        if name == INDEX:
+        if self._follows(name):
             return "the index follows the notes by itself"
         self._texts[name] = self.written[name] = content
         return f"written {name}"
 
     def _edit(self, path: str, fields: dict[str, Any]) -> str:
         name = self._name(path)
-        if name == INDEX:
+        if self._follows(name):
             return "the index follows the notes by itself"
         if name not in self._seen:
             raise InvalidRequest(f"{name} was not read; read a note before you edit it")
@@ -204,6 +229,14 @@ class Desk:
             raise InvalidRequest(f"{name}: give an old text that is in it exactly once")
         self._texts[name] = self.written[name] = text.replace(old, new)
         return f"changed {name}"
+
+    def _follows(self, name: str) -> bool:
+        """Whether a file is written by code alone; InvalidRequest where nobody may write it."""
+        if self._writes is None:
+            return name == INDEX
+        if not self._writes(name):
+            raise InvalidRequest(f"{name} is denied: it is laid out anew each time; read it only")
+        return False
 
     def _look(self, tool: str, fields: dict[str, Any]) -> str:
         pattern = text_of(fields, ("pattern", "query", "path"))

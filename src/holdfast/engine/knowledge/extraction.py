@@ -179,7 +179,8 @@ class Extraction:
             return await self._continued(desk, asked, profile)
         for piece in chunks(filter(None, map(told, entries)), max(self._room(profile, asked), 256)):
             whole = f"{wrap('conversation', piece)}\n\n{asked}"
-            if why := await self._rounds(desk, profile, whole, (), self._limits.tools, None):
+            tools, cap = self._limits.tools or rules.DESK_TOOLS, self._limits.cap
+            if why := await rounds(session, desk, profile, whole, (), tools, None, cap):
                 return why
         return ""
 
@@ -193,28 +194,31 @@ class Extraction:
         turn = await session.turns.turn()
         window = (await turn.assembled(await session.view())).window
         alike = like(await newest_call(session), window.breakpoints)
-        return await self._rounds(desk, profile, asked, window.blocks, window.tools, alike)
+        return await rounds(
+            session, desk, profile, asked, window.blocks, window.tools, alike, self._limits.cap
+        )
 
-    async def _rounds(
-        self, desk: rules.Desk, profile: Profile, asked: str, before: Sequence[Block],
-        tools: Sequence[Tool], alike: Like | None,
-    ) -> str:  # fmt: skip
-        """Ask, answer what is called, and ask again, so many times at most."""
-        blocks, prompt = list(before), asked
-        cached = sum(block.tokens for block in before)
-        for _ in range(rules.ROUNDS):
-            question = Question(
-                profile, "", prompt, cause="memory", most=MOST, before=blocks, tools=tools,
-                timeout=TIMEOUT, like=alike, calls=True,
-            )  # fmt: skip
-            answer = await ask_within(self._session, question, self._limits.cap, cached=cached)
-            if answer.error or answer.stop != "end":
-                return answer.error or f"the answer ended by {answer.stop}"
-            if not answer.called or answer.message is None:
-                return ""
-            blocks += _round(profile, prompt, answer, desk)
-            prompt, cached = rules.AGAIN, 0
-        return ""
+
+async def rounds(
+    session: AsyncSession, desk: rules.Desk, profile: Profile, asked: str, before: Sequence[Block],
+    tools: Sequence[Tool], alike: Like | None, cap: int,
+) -> str:  # fmt: skip
+    """Ask, answer what is called, and ask again, so many times at most; why that failed."""
+    blocks, prompt = list(before), asked
+    cached = sum(block.tokens for block in before)
+    for _ in range(rules.ROUNDS):
+        question = Question(
+            profile, "", prompt, cause="memory", most=MOST, before=blocks, tools=tools,
+            timeout=TIMEOUT, like=alike, calls=True,
+        )  # fmt: skip
+        answer = await ask_within(session, question, cap, cached=cached)
+        if answer.error or answer.stop != "end":
+            return answer.error or f"the answer ended by {answer.stop}"
+        if not answer.called or answer.message is None:
+            return ""
+        blocks += _round(profile, prompt, answer, desk)
+        prompt, cached = rules.AGAIN, 0
+    return ""
 
 
 def _round(profile: Profile, prompt: str, answer: Answer, desk: rules.Desk) -> list[Block]:

@@ -7,7 +7,8 @@ Rule 3: only regular files of the directory itself are read, none larger than a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -22,6 +23,8 @@ from holdfast.model.note import NoteRecord, hash_of
 
 if TYPE_CHECKING:
     from holdfast.engine.context import EngineContext
+
+_SKILL = re.compile(r"skills/[a-z0-9][a-z0-9_-]{0,60}\.md")
 
 LOCK: Final = ".lock"
 MOST: Final = 20_000
@@ -139,16 +142,24 @@ class DirectoryShelf:
         private_directory(self._directory)
         with locked(self._directory / LOCK):
             root = Root(self._directory)
-            now = _maybe(root, write.file)
-            if hash_of(now or "") != hash_of(write.text):
-                if (hash_of(now) if now is not None else "") != write.before:
-                    return False
-                if write.text:
-                    root.write(write.file, write.text.encode("utf-8", "surrogateescape"))
-                else:
-                    root.remove(write.file)
-                failpoint("memory.file_written")
+            if not self._replaced(root, write):
+                return False
             self._follow(root, write)
+        return True
+
+    @staticmethod
+    def _replaced(root: Root, write: Write) -> bool:
+        """Write one text where the one it was decided against is there."""
+        now = _maybe(root, write.file)
+        if hash_of(now or "") == hash_of(write.text):
+            return True
+        if (hash_of(now) if now is not None else "") != write.before:
+            return False
+        if write.text:
+            root.write(write.file, write.text.encode("utf-8", "surrogateescape"))
+        else:
+            root.remove(write.file)
+        failpoint("memory.file_written")
         return True
 
     def _follow(self, root: Root, write: Write) -> None:
@@ -176,6 +187,35 @@ def _maybe(root: Root, file: str) -> str | None:
         return root.read(file, LARGEST).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
+
+
+class PlainShelf(DirectoryShelf):
+    """The consolidated memory: two files and skills, written whole, with no index."""
+
+    @staticmethod
+    def is_ours(file: str) -> bool:
+        """Whether a file is one that consolidation writes."""
+        return file in ("MEMORY.md", "memory_summary.md") or bool(_SKILL.fullmatch(file))
+
+    def _load(self) -> dict[str, Stored]:
+        if not self._directory.is_dir():
+            return {}
+        root, read = Root(self._directory), dict[str, Stored]()
+        skills = root.listing("skills") if (self._directory / "skills").is_dir() else []
+        for found in (*root.listing(), *skills):
+            if self.is_ours(found.path) and found.kind == "file":
+                read[found.path] = _text(root, found)
+        return read
+
+    def _apply(self, write: Write) -> bool:
+        if not self.is_ours(write.file):
+            return False
+        private_directory(self._directory)
+        with locked(self._directory / LOCK):
+            root = Root(self._directory)
+            if "/" in write.file:
+                root.make_directory(write.file.rpartition("/")[0])
+            return self._replaced(root, write)
 
 
 class StoreShelf:
@@ -225,8 +265,3 @@ class StoreShelf:
             scope=self._scope, kind="text", id=file, file=file, text=text,
             created=self._engine.clock.now(),
         )  # fmt: skip
-
-
-def applied(writes: Sequence[Write]) -> dict[str, str]:
-    """The texts that some writes leave, by file."""
-    return {one.file: one.text for one in writes}

@@ -11,6 +11,8 @@ from holdfast.model.note import Cursor, NoteRecord, RecordKind, hash_of
 
 from .state import Shelf
 
+_USED: tuple[RecordKind, ...] = ("note", "rollout")
+
 
 class MemoryNotes:
     """The notes port."""
@@ -62,10 +64,13 @@ class MemoryNotes:
 
     async def used(self, scope: str, ids: Sequence[str], at: int) -> None:
         with self._shelf.lock:
-            for id in ids:
-                if one := self._shelf.notes.get((scope, "note", id)):
-                    kept = replace(one, used=max(one.used, at), uses=one.uses + 1)
-                    self._shelf.notes[scope, "note", id] = kept
+            keys: list[tuple[str, RecordKind, str]] = [
+                (scope, kind, id) for kind in _USED for id in ids
+            ]
+            for key in keys:
+                if one := self._shelf.notes.get(key):
+                    used = replace(one, used=max(one.used, at), uses=one.uses + 1)
+                    self._shelf.notes[key] = used
 
     async def cursor(self, session: str) -> int:
         with self._shelf.lock:

@@ -76,8 +76,9 @@ class SqlNotes:
     async def used(self, scope: str, ids: Sequence[str], at: int) -> None:
         with self._db.writing():
             self._db.run_many(
-                f"UPDATE notes SET used = max(used, ?), uses = uses + 1 WHERE {_THIS}",
-                [(at, _bytes(scope), "note", _bytes(id)) for id in ids],
+                "UPDATE notes SET used = max(used, ?), uses = uses + 1 "
+                "WHERE scope = ? AND kind IN ('note', 'rollout') AND id = ?",
+                [(at, _bytes(scope), _bytes(id)) for id in ids],
             )
 
     async def cursor(self, session: str) -> int:
