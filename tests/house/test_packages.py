@@ -8,6 +8,7 @@ MODULES = 12
 
 LARGER = {
     "model": "one frozen value a module, named by the glossary",
+    "core/knowledge": "instructions, trust and notes, each decision a module",
     "engine": "what both doors share, beside its packages",
     "engine/compaction": "one module for each part of climbing the ladder",
     "engine/knowledge": "instructions, trust and notes, each deed a module",

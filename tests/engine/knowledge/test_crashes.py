@@ -15,6 +15,9 @@ from holdfast.failpoints import POINTS
 
 EXTRACTION = ("asking", "answered", "decided", "file_written", "before_record")
 
+STAGES = ("rollout_leased", "rollout_kept", "laid_out", "consolidated")
+"""Those of test_two_stages.py."""
+
 PROGRAM = """
 import os, sys
 from holdfast import failpoints
@@ -84,6 +87,7 @@ def test_after_a_crash_an_extraction_is_done_once(tmp_path: Path, point: str, wh
 
 def test_every_point_of_an_extraction_is_crashed_at() -> None:
     named = {f"memory.{one}" for one in EXTRACTION}
+    named |= {f"memory.{one}" for one in STAGES}
     assert {point for point in POINTS if point.startswith("memory.")} == named
 
 
