@@ -63,7 +63,8 @@ def test_a_fork_says_what_stays_with_its_parent(pair: tuple[str, str]) -> None:
 def test_json_says_what_was_erased(pair: tuple[str, str]) -> None:
     (gone,) = values("erase", pair[0], "--yes")
     assert set(gone) == {
-        "session", "entries", "parts", "blobs", "copied", "backups", "rewritten", "holding", "held"
+        "session", "entries", "parts", "blobs", "copied", "backups", "rewritten", "holding",
+        "held", "notes",
     }  # fmt: skip
     assert (gone["session"], gone["entries"], gone["copied"]) == (pair[0], 2, [pair[1]])
 
