@@ -23,10 +23,11 @@ from holdfast.agent.memory import AgentMemory
 from holdfast.agent.parallel import Together
 from holdfast.agent.permissions.rules import LOOKING, Asked, Judge, Permissions
 from holdfast.agent.telemetry import deciding, ran, working
-from holdfast.agent.tools import subtask
+from holdfast.agent.tools import skill, subtask
 from holdfast.agent.tools.chat_files import ChatFiles
 from holdfast.agent.tools.shell import Interrupted
 from holdfast.agent.tools.toolbox import Toolbox
+from holdfast.core.knowledge.skills import given, mentioned
 from holdfast.core.log.tool_input import arguments
 from holdfast.core.secrets import redact
 from holdfast.core.tokens.calibrate import calibrated
@@ -46,7 +47,9 @@ from holdfast.ports import Provider
 STEPS: Final = 200
 """So many calls of the model in one turn, at most."""
 
-ALWAYS: Final = frozenset({"read", "write", "edit", "shell", "recall", "remember", "forget"})
+ALWAYS: Final = frozenset(
+    {"read", "write", "edit", "shell", "recall", "skill", "remember", "forget"}
+)
 """Tools that never wait to be found: the work itself, and what handles in the window speak of."""
 
 ABORTED: Final = Text(
@@ -118,8 +121,7 @@ class Agent:
         self.said = text
         with self._interruptible(begun=False):
             self._begin()
-            if self.instructions:
-                self.instructions.touch(*(path for path, _ in self.files.named()))
+            self._knowledge(text)
             for one in files:
                 self.session.append(Message("user", (Text(one, scaffold="file"),)))
             if self.memory:
@@ -131,6 +133,14 @@ class Agent:
         if self.memory:
             self.memory.ended()
         return last
+
+    def _knowledge(self, text: str) -> None:
+        """Load what is for the files of the chat, and say the skills that a text names in full."""
+        if not self.instructions:
+            return
+        self.instructions.touch(*(path for path, _ in self.files.named()))
+        for one in mentioned(text, self.instructions.skills.found):
+            self.session.append(Message("user", (Text(given(one), scaffold="skill"),)))
 
     def go_on(self) -> Entry | None:
         """Work on from where the session stands."""
@@ -186,8 +196,10 @@ class Agent:
         }
 
     def _sources(self) -> list[Any]:
+        """What has text for the window: files, notes, the map of the repository."""
+        known = [self.instructions, self.instructions.skills] if self.instructions else []
         notes = self.memory.source if self.memory else None
-        return [self.files, *filter(None, [self.instructions, self.map, notes])]
+        return [self.files, *known, *filter(None, [self.map, notes])]
 
     def would_send(self, model: str) -> Explained:
         """What would be sent now, files that were brought into the chat since among it.
@@ -224,7 +236,8 @@ class Agent:
     def _all(self) -> list[Any]:
         apart = [] if self._within else [subtask.SUBTASK]
         notes = self.memory.tools() if self.memory else []
-        return [*self.toolbox.tools(), *recall_tools(), *apart, *notes]
+        skills = skill.tools(self.instructions)
+        return [*self.toolbox.tools(), *recall_tools(), *skills, *apart, *notes]
 
     def _hear(self, delta: Delta) -> None:
         self._tell(AgentEvent(kind="delta", delta=delta))
@@ -320,6 +333,8 @@ class Agent:
     def _ran(self, name: str, fields: dict[str, Any]) -> str:
         if name == subtask.SUBTASK.name and not self._within:
             return subtask.done(fields, self._another)
+        if name == skill.NAME and self.instructions:
+            return skill.done(fields, self.instructions)
         if not self._there_is(name):
             known = ", ".join(one.name for one in self.tools())
             raise InvalidRequest(f"there is no tool {name!r}; name one of {known}")

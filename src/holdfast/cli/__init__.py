@@ -77,6 +77,14 @@ COMMANDS = {
         "sessions.erase:erase",
         "Erase a session for good, its subtasks too; its forks keep what they share with it.",
     ),
+    "instructions": (
+        "knowledge.instructions:instructions",
+        "List the instruction files and skills for work in PATH: which act, how large, and why.",
+    ),
+    "trust": (
+        "knowledge.trust:trust",
+        "Show what a project's instruction files and skills say, and approve it.",
+    ),
     "export": ("transcripts.export:export", "Write a session in another form."),
     "handoff": ("transcripts.handoff:handoff", "Let another program go on with a session."),
     "doctor": (

@@ -17,8 +17,8 @@ class Source(Protocol):
     name: str
     """What it is called when something is wrong with it."""
     section: SectionName
-    """instructions, memory, repo_map, read_only_files, context, chat_files or reminder; its text
-    stands behind what the caller gave for the same section."""
+    """instructions, skills, memory, repo_map, read_only_files, context, chat_files or reminder; its
+    text stands behind what the caller gave for the same section."""
 
     async def text(self, allowance: int) -> str:
         """Its text, of at most this many tokens by estimate; empty when it has nothing to say.

@@ -33,7 +33,7 @@ SOURCES: Final = {"yes": "user_temporary", "no": "user_reject", "always": "user_
 """What an answer of the user's counts as, for whoever measures."""
 
 LOOKING: Final = frozenset(
-    {"read", "grep", "glob", "list", "recall", "search_history", "tool_search", "subtask"}
+    {"read", "grep", "glob", "list", "recall", "search_history", "tool_search", "subtask", "skill"}
 )
 """Tools that only look, a subtask's own calls being asked for one by one."""
 

@@ -191,9 +191,20 @@ class Conversation:
             show_last(self.screen, session)
             if ahead := in_advance(told):
                 self.screen.say(ahead, "yellow")
+        self._say_instructions()
         if session.caps != Caps() and not session.catalogue.profile(self.whom.model).prices:
             told = f"no price is known of {self.whom.model}, so no cap holds for it"
             self.screen.say(told, "yellow")
+
+    def _say_instructions(self) -> None:
+        """Say how many instruction files act, and which wait for an approval."""
+        from holdfast.cli.knowledge.instructions import summary, waiting
+
+        if made := self.agent.instructions:
+            if told := summary(made):
+                self.screen.say(told, "dim")
+            if told := waiting(made, "/trust shows what they say"):
+                self.screen.say(neutral(told), "yellow")
 
     def _heard(self, text: str) -> bool:
         """Do what was typed; False to leave."""

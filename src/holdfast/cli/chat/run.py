@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from holdfast.model.log import Entry
 
 
+TRUST = "`holdfast trust` shows what they say, and --trust follows them this once"
+
+
 @click.command()
 @click.option("-p", "--prompt", metavar="TEXT", help="What to do; `-` reads it from a pipe.")
 @click.option(
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 @click.option("--allow", metavar="RULE", multiple=True,
               help="A tool it may use: write, edit, shell; 'shell:git *' for simple commands."
 )  # fmt: skip
+@click.option("--trust", is_flag=True, help="Let it follow the project's files, approved or not.")
 @click.option("--stream-json", is_flag=True, help="One JSON value for everything that happens.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while it works; errors are said.")
 @resuming
@@ -68,6 +72,7 @@ def run(
     again: str,
     fork: bool,
     allow: tuple[str, ...],
+    trust: bool,
     stream_json: bool,
     quiet: bool,
     weak_model: str,
@@ -82,6 +87,7 @@ def run(
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = _progress(quiet=quiet, as_json=as_json)
     with ends_when_told(), closing(Voice()) as voice, _store(asked, progress) as hf:
+        hf.engine.trust = "always" if trust else ""
         opener = Opener(hf, voice, caps, weak_model=reachable(weak_model))
         resumed = opener.again(again) if again else None
         with unbegun(as_json=as_json):
@@ -132,9 +138,12 @@ def _last(
     text: str,
 ) -> Entry | None:
     from holdfast.agent.build import agent
+    from holdfast.cli.knowledge.instructions import waiting
 
     made = agent(session, provider, model, allow, headless=True, onlooker=told.happening,
                  hooks=opener.hooks)  # fmt: skip
+    if made.instructions and (words := waiting(made.instructions, TRUST)):
+        told.waits(words)
     return made.turn(text)
 
 

@@ -127,6 +127,10 @@ class Told:
         self._more: dict[str, Any] = {}
         self._refused: list[str] = []
 
+    def waits(self, words: str) -> None:
+        """Files of the project that do not act before somebody approves them."""
+        self._progress.line(words, "yellow", whole=True)
+
     def loaded(self, brought: dict[str, Any]) -> None:
         """What a resumed session brought along."""
         self._more = {"loaded": brought}

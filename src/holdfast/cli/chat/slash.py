@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from holdfast.cli.chat.outputs import show
+from holdfast.cli.chat.slash_knowledge import instructions, trust
 from holdfast.cli.chat.slash_memory import memory
 from holdfast.cli.chat.slash_sessions import export, fork, resume, search
 from holdfast.cli.chat.tokens import tokens
@@ -491,6 +492,8 @@ SLASH: dict[str, Slash] = {
     "add": Slash("bring files into the chat, such as src/*.py; alone, which are there", add),
     "read": Slash("bring files into the chat, to be read only", read),
     "drop": Slash("take files out of the chat", drop),
+    "instructions": Slash("the instruction files and skills here, and which act", instructions),
+    "trust": Slash("show what the project's files say, and approve it; or a file by name", trust),
     "map": Slash("the map of the repository as the model has it; anew makes it afresh", _map),
     "show": Slash("all of what a tool has answered, by its number; without one, the last", show),
     "search": Slash("what was said, in any session; then a number shows one of them", search),

@@ -13,9 +13,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal, Protocol
 
 from holdfast.core.knowledge.instructions import InstructionFile, told
+from holdfast.core.knowledge.skills import Skill
 from holdfast.core.knowledge.trust import Decision
 from holdfast.engine.knowledge.instruction_files import InstructionReader
 from holdfast.engine.knowledge.safe_read import SafeText
+from holdfast.engine.knowledge.skills import Skills
 from holdfast.engine.knowledge.trust import decide
 from holdfast.engine.knowledge.trusting import trusting
 from holdfast.errors import InvalidRequest, NotFound
@@ -35,6 +37,7 @@ async def instructions(directory: str | os.PathLike[str], trust: str, aside: Asi
     chosen = trusting(trust)
     made = Instructions(await aside(lambda: InstructionReader(directory, chosen)), aside)
     await aside(made.look)
+    await aside(made.skills.look)
     return made
 
 
@@ -51,6 +54,8 @@ class Instructions:
         """Every file, and whether it acts, as of the newest look."""
         self.left_out: tuple[str, ...] = ()
         """The paths of those that did not fit the window last prepared."""
+        self.skills = Skills(reader)
+        """The skills of the directory, another source."""
 
     @property
     def root(self) -> str:
@@ -81,9 +86,9 @@ class Instructions:
         return tuple(one for one in self.files if one.acts)
 
     @property
-    def waiting_for_approval(self) -> tuple[InstructionFile, ...]:
-        """The files that do not act until the user approves them."""
-        return tuple(one for one in self.files if one.asks)
+    def waiting_for_approval(self) -> tuple[InstructionFile | Skill, ...]:
+        """The files, skills among them, that do not act until the user approves them."""
+        return tuple(one for one in (*self.files, *self.skills.found) if one.asks)
 
     def content(self, path: str) -> SafeText:
         """What a file says now, to be shown before it is decided about; also one outside."""
@@ -98,7 +103,7 @@ class Instructions:
 
     def key(self, path: str) -> str:
         """A file as approvals name it: relative to the project, or in full outside of it."""
-        known = {one.path for one in self.files}
+        known = {one.path for one in (*self.files, *self.skills.found)}
         if path in known:
             return path
         place = os.path.realpath(os.path.join(self._reader.directory, os.path.expanduser(path)))

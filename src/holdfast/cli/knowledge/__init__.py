@@ -1,0 +1,1 @@
+"""Commands about instruction files, skills and notes."""
