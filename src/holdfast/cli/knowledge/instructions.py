@@ -122,6 +122,8 @@ def _draw(made: Instructions) -> None:
 
 
 def _hidden(one: InstructionFile | Skill) -> str:
+    from holdfast.cli.ui.format import many
+
     times = sum(each.times for each in one.hidden)
     names = ", ".join(each.name for each in one.hidden[:3])
-    return f"; {times} hidden characters ({names})" if times else ""
+    return f"; {many(times, 'hidden character')} ({names})" if times else ""

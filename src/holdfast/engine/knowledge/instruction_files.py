@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from holdfast.core.knowledge import frontmatter
 from holdfast.core.knowledge.frontmatter import Document
+from holdfast.core.knowledge.hidden_unicode import cleaned
 from holdfast.core.knowledge.imports import DEEPEST, MOST, Import, imports
 from holdfast.core.knowledge.instructions import (
     LOCAL,
@@ -214,6 +215,10 @@ class _Gathering:
     def _project(self, path: str, way: _Way) -> None:
         """A file of the project, where there is one."""
         if not os.path.lexists(self.root.path / path):
+            return
+        if not path.isprintable():  # it would be said to a model as it is
+            why = "its name holds characters that cannot be printed; rename it"
+            self._refuse(cleaned(repr(path)), why, way)
             return
         try:
             place = inside(self.root, path)
