@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.agent.tools.skill import tools
 from holdfast.core.knowledge.skills import BUDGET, Skill, given, listing, mentioned
 from holdfast.core.tokens.estimate import estimate
 from holdfast.engine.client import Holdfast
@@ -19,6 +20,9 @@ from tests.agent.opening import agent, results
 from tests.knowledge.projects import approve, project, reader, written
 
 WIKI = "---\nname: wiki\ndescription: Writes pages of the wiki.\n---\nWrite in Markdown.\n"
+
+
+POLICIES = ("holdfast", "codex", "claude-code", "opencode", "gemini-cli", "aider")
 
 
 def skill(name: str, description: str = "does things") -> Skill:
@@ -166,12 +170,18 @@ def test_a_skill_that_is_named_is_said_in_full_and_the_model_reads_others_with_a
         assert "skill" not in {one.name for one in made.tools()}
 
 
-def test_the_list_stands_in_the_window_of_every_policy(hf: Holdfast, tmp_path: Path) -> None:
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_has_the_list_in_its_section_or_with_the_tool(
+    hf: Holdfast, tmp_path: Path, policy: str
+) -> None:
     root = project(tmp_path, {".claude/skills/wiki/SKILL.md": WIKI})
-    source = hf.instructions(root, trust="always").skills
-    for policy in ("holdfast", "codex", "claude-code", "opencode", "gemini-cli", "aider"):
-        s = hf.session(model="claude-sonnet-4-6", policy=policy)
-        s.user("hello")
-        [block] = s.window(sources=[source]).window.section("skills")
-        assert "- wiki: Writes pages" in json.dumps(block.parts[0].text)  # type: ignore[union-attr]
-        assert (block.role == "developer") is (policy == "codex")
+    made = hf.instructions(root, trust="always")
+    s = hf.session(model="claude-sonnet-4-6", policy=policy)
+    s.user("hello")
+    [tool] = tools(made, s.catalogue.policy(policy))
+    window = s.window(sources=[made.skills], tools=[tool])
+    sent = json.dumps(window.request("anthropic"))
+    assert sent.count("- wiki: Writes pages") == 1
+    assert ("- wiki" in tool.description) is (policy not in ("holdfast", "codex"))
+    if policy == "codex":
+        assert {block.role for block in window.window.section("skills")} <= {"developer"}

@@ -41,6 +41,7 @@ from holdfast.engine.knowledge.instructions import Instructions
 from holdfast.errors import HoldfastError, InvalidRequest
 from holdfast.model.log import Entry
 from holdfast.model.message import Message, Text, ToolCall, ToolResult, tool
+from holdfast.model.policy import Policy
 from holdfast.model.reply import Delta
 from holdfast.ports import Provider
 
@@ -213,6 +214,9 @@ class Agent:
         given["model"] = model
         return replace(self.session.explain(**given), sent=told.sent)
 
+    def _policy(self) -> Policy:
+        return self.session.catalogue.policy(self.session.info.policy)
+
     def _count(self, text: str) -> int:
         """About how many tokens a text takes for the model in use, as in the window that it makes.
 
@@ -236,7 +240,7 @@ class Agent:
     def _all(self) -> list[Any]:
         apart = [] if self._within else [subtask.SUBTASK]
         notes = self.memory.tools() if self.memory else []
-        skills = skill.tools(self.instructions)
+        skills = skill.tools(self.instructions, self._policy())
         return [*self.toolbox.tools(), *recall_tools(), *skills, *apart, *notes]
 
     def _hear(self, delta: Delta) -> None:

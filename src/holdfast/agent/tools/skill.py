@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from holdfast.core.knowledge.skills import given
+from msgspec.structs import replace
+
+from holdfast.core.knowledge.skills import BUDGET, given, listing
 from holdfast.engine.knowledge.instructions import Instructions
 from holdfast.errors import InvalidRequest
+from holdfast.model.policy import Policy
 from holdfast.model.window import Tool
 
 NAME: Final = "skill"
@@ -25,10 +28,15 @@ SKILL: Final = Tool(
 )
 
 
-def tools(instructions: Instructions | None) -> list[Tool]:
-    """The tool, where there is a skill that can be used."""
-    usable = instructions is not None and any(one.acts for one in instructions.skills.found)
-    return [SKILL] if usable else []
+def tools(instructions: Instructions | None, policy: Policy) -> list[Tool]:
+    """The tool, where there is a skill that can be used; it has the list of them where the policy
+    has no section for it, as in Claude Code."""
+    listed = listing(instructions.skills.found, BUDGET) if instructions else ""
+    if not listed:
+        return []
+    if any(place.section == "skills" for place in policy.layout):
+        return [SKILL]
+    return [replace(SKILL, description=f"{SKILL.description}\n\n{listed}")]
 
 
 def done(fields: dict[str, Any], instructions: Instructions) -> str:
