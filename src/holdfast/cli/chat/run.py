@@ -86,8 +86,7 @@ def run(
     conceal_keys()
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = _progress(quiet=quiet, as_json=as_json)
-    with ends_when_told(), closing(Voice()) as voice, _store(asked, progress) as hf:
-        hf.engine.trust = "always" if trust else ""
+    with ends_when_told(), closing(Voice()) as voice, _store(asked, progress, trust) as hf:
         opener = Opener(hf, voice, caps, weak_model=reachable(weak_model))
         resumed = opener.again(again) if again else None
         with unbegun(as_json=as_json):
@@ -119,13 +118,15 @@ def _progress(*, quiet: bool, as_json: bool) -> Progress:
     return Progress(quiet=quiet or as_json)
 
 
-def _store(asked: Asked, progress: Progress) -> Holdfast:
+def _store(asked: Asked, progress: Progress, trust: bool) -> Holdfast:
     """The store, and what counts for providers; it says where one of them cannot."""
     from holdfast.agent.count_endpoints import Endpoints
 
     counts = Endpoints()
     counts.tell = lambda words: progress.line(words, "dim", whole=True)
-    return asked.open(make=True, endpoint=counts)
+    opened = asked.open(make=True, endpoint=counts)
+    opened.engine.trust = "always" if trust else ""
+    return opened
 
 
 def _last(
