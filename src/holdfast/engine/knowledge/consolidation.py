@@ -8,7 +8,7 @@ Rule 2: consolidation runs under a lock of the directory, and only where a row i
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -35,9 +35,10 @@ from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.message import Message
 from holdfast.model.note import Evidence, Note, NoteRecord, hash_of
 from holdfast.model.span import EVERYTHING
+from holdfast.model.store import Page
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 TIMEOUT: Final = 180.0
 MOST: Final = 6_000
@@ -47,10 +48,16 @@ DONE: Final = ".consolidated"
 MOST_SAID: Final = 200
 
 
+class Opens(Protocol):
+    """What opens another session."""
+
+    async def session(self, id: str) -> SessionContext: ...
+
+
 class Pipeline:
     """The two stages for one project, asked for by one session that pays."""
 
-    def __init__(self, session: AsyncSession, memory: Memory, *, model: str, cap: int) -> None:
+    def __init__(self, session: SessionContext, memory: Memory, *, model: str, cap: int) -> None:
         self._session, self._notes = session, memory
         self._model, self._cap = model or session.info.model, cap
         self.memory = consolidated(memory)
@@ -66,7 +73,7 @@ class Pipeline:
         done: list[str] = []
         known = {one.session: one for one in await rollouts(self._notes)}
         for info in await self._finished(known):
-            other = await self._notes.engine.session(info.id)
+            other = await cast("Opens", self._notes.engine).session(info.id)
             if await self._failed(other):
                 continue
             flight = await Lease.begin(other, "memory rollout", TIMEOUT)
@@ -85,7 +92,7 @@ class Pipeline:
     async def _finished(self, known: dict[str, Rollout]) -> list[SessionInfo]:
         """Sessions of the project that are idle, not too old, and not done as far as they go."""
         session, now = self._session, self._session.now()
-        page = await self._notes.engine.sessions(project=session.info.project, limit=200)
+        page = await session.store.sessions.list(Page(project=session.info.project, limit=200))
         found = [
             one
             for one in page
@@ -95,12 +102,12 @@ class Pipeline:
         ]  # fmt: skip
         return found[: rules.AT_ONCE]
 
-    async def _failed(self, other: AsyncSession) -> bool:
+    async def _failed(self, other: SessionContext) -> bool:
         jobs = await other.store.jobs.jobs(other.id)
         mine = [one for one in jobs if one.kind.startswith("memory rollout")]
         return sum(one.outcome == "failed" for one in mine) >= rules.TRIES
 
-    async def _row(self, other: AsyncSession, info: SessionInfo) -> bool:
+    async def _row(self, other: SessionContext, info: SessionInfo) -> bool:
         entries: list[Entry] = []
         async for page in loading.pages(other.store.log, info.id, EVERYTHING, bare=True):
             entries += [one for one in page if isinstance(one.body, Message)]

@@ -200,7 +200,8 @@ class Extraction:
 
 
 async def rounds(
-    session: AsyncSession, desk: rules.Desk, profile: Profile, asked: str, before: Sequence[Block],
+    session: SessionContext, desk: rules.Desk, profile: Profile, asked: str,
+    before: Sequence[Block],
     tools: Sequence[Tool], alike: Like | None, cap: int,
 ) -> str:  # fmt: skip
     """Ask, answer what is called, and ask again, so many times at most; why that failed."""

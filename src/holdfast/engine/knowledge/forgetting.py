@@ -19,11 +19,11 @@ from holdfast.model.note import NoteRecord, RecordKind, hash_of, id_of
 from holdfast.model.span import EVERYTHING
 
 if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
+    from holdfast.engine.context import EngineContext
     from holdfast.engine.knowledge.notes import Kept, Memory
 
 
-async def scrub(engine: Engine, session: str) -> tuple[str, ...]:
+async def scrub(engine: EngineContext, session: str) -> tuple[str, ...]:
     """Take out of notes what they quote of a session; the files that were changed."""
     about = await engine.store.notes.about(session)
     if not about:
@@ -45,7 +45,7 @@ async def scrub(engine: Engine, session: str) -> tuple[str, ...]:
 class Sources:
     """What was said in sessions, each read once."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: EngineContext) -> None:
         self._engine = engine
         self._known: dict[str, Quotable] = {}
 
