@@ -217,15 +217,22 @@ def importing(quick: bool = False, scratch: Path | None = None) -> None:
 
 @main.command()
 @click.option("--quick", is_flag=True, help="Every tenth question; leaves the page alone.")
-def recall(quick: bool = False) -> None:
+@click.option("--file", type=click.Path(path_type=Path, exists=True),
+              help="Questions in LoCoMo's layout; leaves the page alone.")  # fmt: skip
+@click.option("--half", type=click.Choice(["chosen", "reported", "all"]), default="reported",
+              help="Which half of the questions.")  # fmt: skip
+def recall(quick: bool = False, file: Path | None = None, half: str = "reported") -> None:
     """How well what was said is found again: by words, by meaning, by both."""
     from bench import recall as bench
 
+    number = {"chosen": 0, "reported": 1, "all": None}[half]
     with bars() as stage:
-        result = bench.measure(stage, 10 if quick else 1)
-    bench.table(result).show(f"{result.questions} questions, {result.messages:,} messages")
-    page.save("recall-quick" if quick else "recall", result)
-    if not quick:
+        result = bench.measure(stage, 10 if quick else 1, file, number)
+    asked = result.questions[bench.ALL]
+    bench.table(result).show(f"{result.name}: {asked} questions, {result.messages:,} messages")
+    whole = not quick and file is None and half == "reported"
+    page.save("recall" if whole else "recall-other", result)
+    if whole:
         bench.publish(result)
 
 

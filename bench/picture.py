@@ -70,6 +70,35 @@ def bars(values: Bars, title: str, path: Path, ours: Sequence[str]) -> None:
     tidy(path)
 
 
+def groups(values: Mapping[str, Bars], title: str, path: Path) -> None:
+    """A bar for each of a few ways in each group, side by side; the last way in our colour."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    ways = list(next(iter(values.values())))
+    colours = palette(ways, ways[-1], ways[0])
+    height = 0.8 / len(ways)
+    with matplotlib.rc_context(SETTINGS):
+        figure, axes = pyplot.subplots(figsize=(9, 0.75 * len(values) + 1.2), layout="constrained")
+        figure.patch.set_facecolor("white")
+        for number, way in enumerate(ways):
+            at = [row + number * height for row in range(len(values))]
+            lengths = [group[way] for group in values.values()]
+            drawn = axes.barh(at, lengths, height, color=colours[way], label=way)
+            axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize=8)
+        axes.set_yticks([row + height for row in range(len(values))], list(values))
+        axes.invert_yaxis()
+        axes.margins(x=0.1)
+        axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        axes.set_title(title, loc="right", fontsize=11)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+    tidy(path)
+
+
 def palette(names: Sequence[str], ours: str, floor: str) -> dict[str, str]:
     """A colour for each name: one for ours, grey for the floor."""
     others = [name for name in dict.fromkeys(names) if name not in (ours, floor)]

@@ -19,6 +19,7 @@ from holdfast.core.ledger.checks.mentions import paths as paths_in
 from holdfast.errors import InvalidRequest
 from holdfast.model.message import Part, Patch, ToolCall, ToolResult, fields
 from holdfast.model.search import Query
+from holdfast.model.span import OPEN
 
 LOOK_BACK = 64
 """So many entries before a result its call is looked for."""
@@ -147,6 +148,12 @@ def asked(query: Query) -> dict[str, Run]:
         if not run:
             raise InvalidRequest(f"{given[name]!r} names no {name}; leave it out, or give a name")
     return runs
+
+
+def of_whole_sessions(query: Query) -> bool:
+    """Whether no filter tells the parts of a session apart."""
+    apart = (query.role, query.model, query.tool, query.path, query.since > 0, query.until < OPEN)
+    return not any(apart)
 
 
 def matches(facets: Facets, query: Query) -> bool:

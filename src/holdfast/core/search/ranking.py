@@ -61,6 +61,11 @@ class Ranking:
                 del self._holders[term]
         self._total -= self._sizes.pop(key, 0)
 
+    @property
+    def mean(self) -> float:
+        """How many terms a text has on average."""
+        return self._total / max(len(self._sizes), 1)
+
     def best(
         self, question: str, most: int = 10, *, among: Collection[str] | None = None
     ) -> list[Ranked]:
@@ -81,7 +86,7 @@ class Ranking:
         return [Ranked(key, score, shares[key] / whole) for key, score in found]
 
     def _scored(self, holders: dict[str, int], weight: float) -> Iterator[tuple[str, float]]:
-        word = per_word(self._total / max(len(self._sizes), 1))
+        word = per_word(self.mean)
         for key, times in holders.items():
             yield key, weight * saturated(times, SHORTEST + word * self._sizes[key])
 

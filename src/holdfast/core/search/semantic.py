@@ -2,8 +2,8 @@
 
 Rule 1: what people and models said is compared, by its beginning; what tools were called with and
         what they answered is found by its words.
-Rule 2: how near the meaning is and the share of the words that are there, rare ones counting more,
-        are added up: both are at most about 1.
+Rule 2: how near the meaning is and what the words score are added up, each as a share of the best
+        there is.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ BEGINNING = 1_500
 """Characters of a text that are compared."""
 
 
-WORDS, MEANING = 1.0, 1.0
-"""What each counts. Chosen on one half of the questions (0021)."""
+MEANING = 0.25
+"""What the meaning counts, of 1; the words count the rest. Chosen on one half of the questions
+(decision 0021)."""
 
 LEAST = 0.1
 """Whatever scores less has nothing to do with what is looked for."""
@@ -37,8 +38,10 @@ def blended(
     first: Collection[int], words: Mapping[int, float], meanings: Mapping[int, float]
 ) -> list[tuple[int, float]]:
     """Places by both, the best first, `first` before all; the newest first among equals."""
+    best, nearest = max(words.values(), default=0.0) or 1.0, max(meanings.values(), default=0.0)
     scores = {
-        at: WORDS * words.get(at, 0.0) + MEANING * meanings.get(at, 0.0)
+        at: (1 - MEANING) * words.get(at, 0.0) / best
+        + MEANING * meanings.get(at, 0.0) / (nearest or 1.0)
         for at in words.keys() | meanings.keys()
     }
     kept = [one for one in scores.items() if one[0] in words or meanings.get(one[0], 0.0) >= LEAST]

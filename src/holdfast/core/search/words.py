@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice, pairwise
 
 from msgspec import Struct
 
@@ -97,9 +98,6 @@ MOST_TERMS = 256
 """So many different terms can be looked for at once."""
 
 TOKEN = re.compile(rf"(?=\w)[{LETTERS}]|[{PICTURES}]|[^\W{LETTERS}]+")
-_ON = rf"[^\W{LETTERS}]*"
-_NOT_BEHIND, _NOT_BEFORE = rf"(?<![^\W{LETTERS}])", rf"(?![^\W{LETTERS}])"
-_BETWEEN = rf"[^\w{PICTURES}]"
 
 Marks = tuple[tuple[int, int], ...]
 
@@ -191,12 +189,6 @@ def holds(text: Sequence[str], wanted: Terms) -> bool:
     )
 
 
-def share(text: Sequence[str], wanted: Terms) -> float:
-    """How many of the terms stand among the words of a text: 1 for all, 0 for none."""
-    found = [run for run in wanted.runs if holds(text, Terms((run,)))]
-    return len(found) / len(wanted.runs)
-
-
 def stands(text: Sequence[str], run: tuple[str, ...], *, open: bool = False) -> bool:
     """Whether these words stand in a row; where `open`, the last of them may go on."""
     *whole, end = run
@@ -217,7 +209,7 @@ def snippet(text: str, wanted: Terms) -> tuple[str, Marks]:
     last = min(len(text), max(last + AROUND, first + WIDTH))
     cut = " ".join(text[first:last].split())
     shown = f"{'…' if first else ''}{cut}{'…' if last < len(text) else ''}"
-    return shown, tuple(found.span() for found in _pattern(wanted).finditer(fold(shown)))
+    return shown, tuple((start, end) for start, end, _ in _found(fold(shown), wanted))
 
 
 def _string(text: str, wanted: Terms) -> tuple[int, int] | None:
@@ -251,33 +243,50 @@ def _best(text: str, wanted: Terms) -> tuple[int, int]:
 
 def _places(text: str, wanted: Terms) -> list[tuple[int, int, int]]:
     """Where terms stand, from the beginning on: from, to, and which."""
-    places: list[tuple[int, int, int]] = []
-    pattern = _pattern(wanted)
     for folded in (text.lower(), fold(text[:MOST_FOLDED])):
-        for found in pattern.finditer(folded):
-            places.append((found.start(), found.end(), found.lastindex or 0))
-            if len(places) == MOST_PLACES:
-                return places
-        if places:
-            break
-    return places
+        if places := list(islice(_found(folded, wanted), MOST_PLACES)):
+            return places
+    return []
+
+
+def _found(folded: str, wanted: Terms) -> Iterator[tuple[int, int, int]]:
+    """Every term in a folded text. Whether a word ends where it should is looked at here: a pattern
+    that knows the scripts takes longer to be made than a search does."""
+    pattern, whole, last = _pattern(wanted)
+    for found in pattern.finditer(folded):
+        start, end, term = found.start(), found.end(), found.lastindex or 0
+        if term > whole:  # not a string, which may stand anywhere
+            if start and _goes_on(folded[start - 1]) and not is_alone(folded[start]):
+                continue
+            if term >= last:
+                end = next((at for at in range(end, len(folded)) if not _goes_on(folded[at])),
+                           len(folded))  # fmt: skip
+            elif end < len(folded) and _goes_on(folded[end]) and not is_alone(folded[end - 1]):
+                continue
+        yield start, end, term
+
+
+def _goes_on(character: str) -> bool:
+    """Whether a word that has others beside it goes on with a character."""
+    return (character.isalnum() or character == "_") and not is_alone(character)
 
 
 @lru_cache(64)
-def _pattern(wanted: Terms) -> re.Pattern[str]:
-    """Finds any of the terms in a folded text; the number of its group says which."""
-    *runs, last = [_row(run) for run in wanted.runs] or [r"(?!)"]
-    if wanted.prefix:
-        last = last.removesuffix(_NOT_BEFORE) + _ON
-    sought = wanted.strings or wanted.within
-    strings = [r"\s+".join(map(re.escape, one.split())) for one in sought]
-    beginnings = [f"{_NOT_BEHIND}{re.escape(one)}{_ON}" for one in wanted.beginnings]
-    return re.compile("|".join(f"({row})" for row in (*strings, *runs, last, *beginnings)))
+def _pattern(wanted: Terms) -> tuple[re.Pattern[str], int, int]:
+    """Finds any of the terms; which of its groups are the strings, and from which on words may go
+    on."""
+    strings = [r"\s+".join(map(re.escape, one.split())) for one in wanted.strings or wanted.within]
+    runs = [_row(run) for run in wanted.runs]
+    beginnings = [re.escape(one) for one in wanted.beginnings]
+    rows = [*strings, *runs, *beginnings] or [r"(?!)"]
+    last = len(strings) + len(runs) + 1 - wanted.prefix
+    return re.compile("|".join(f"({row})" for row in rows)), len(strings), last
 
 
 def _row(run: tuple[str, ...]) -> str:
     """Finds words in a row; only what is a word by itself may have others close to it."""
-    return f"{_BETWEEN}{{0,16}}".join(
-        re.escape(word) if is_alone(word) else f"{_NOT_BEHIND}{re.escape(word)}{_NOT_BEFORE}"
-        for word in run
-    )
+    row = re.escape(run[0])
+    for before, word in pairwise(run):
+        least = 0 if is_alone(before) or is_alone(word) else 1
+        row += rf"\W{{{least},16}}{re.escape(word)}"
+    return row

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from holdfast.core.search.facets import Calls, Facets, Used, asked, matches
+from holdfast.core.search.facets import Calls, Facets, Used, asked, matches, of_whole_sessions
 from holdfast.core.search.literal import holds_all
 from holdfast.core.search.neighbours import spread
 from holdfast.core.search.ranking import Ranking
@@ -65,8 +65,7 @@ class MemorySearch:
         if embedder:
             found = _blended(query.words, embedder, found, among)
         elif query.any and is_little(len(found), wanted):
-            open = query == Query(words=query.words, session=query.session, any=True,
-                                  limit=query.limit, offset=query.offset)  # fmt: skip
+            open = of_whole_sessions(query)
             wanted = replace(wanted, beginnings=beginnings(query.words))
             ranked = _ranked(query.words, among, also=open and is_question(wanted))
             found += [among[at] for at in ranked if among[at] not in found]
@@ -147,7 +146,7 @@ def _ranked(typed: str, among: list[Hit], *, also: bool) -> dict[int, float]:
     entries: dict[int, float] = {}
     for at, score in own.items():
         entries[place[at]] = max(entries.get(place[at], 0.0), score)
-    scores = spread(entries, also=also)
+    scores = spread(entries, ranking.mean, also=also)
     found = {at: own[at] + scores[place[at]] - entries[place[at]] for at in own}
     for at in places.values():
         if place[at] in scores and place[at] not in entries and among[at].kind == "text":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from holdfast.core.search.facets import of_whole_sessions
 from holdfast.core.search.ranking import SHORTEST, per_word, rarity
 from holdfast.core.search.semantic import blended
 from holdfast.core.search.spelling import nearest_words, slips_allowed
@@ -153,6 +154,7 @@ class FtsSearch:
             tags=f"about : ({tags})" if tags else "",
             times_sql=_TIMES if timed else "",
             times=(query.since, query.until - 1) if timed else (),
+            open=of_whole_sessions(query),
         )
         return Asked(query, _phrases(query.words, wanted), scope, wanted)
 

@@ -27,7 +27,7 @@ CANDIDATES: Final = 2_000
 COMMON: Final = 20_000
 """A word in more parts than this counts as one that is in so many."""
 
-MOST_TERMS: Final = 64
+MOST_TERMS: Final = 32
 """So many terms of a question are weighed, the rarest."""
 
 PAIRED: Final = 5
@@ -71,15 +71,13 @@ class Scope(Struct, frozen=True):
     times_sql: str
     times: tuple[int, ...]
 
-    @property
-    def open(self) -> bool:
-        """Whether no filter but the session holds: what stands beside a hit may be found."""
-        return not self.tags and not self.times
+    open: bool
+    """Whether whole sessions are asked for: what stands beside a hit may be found."""
 
 
 def ranked(db: Database, typed: str, scope: Scope, *, also: bool) -> list[tuple[int, float]]:
     """Parts that have some of the words, best first; a score of 1 is a part with all of them.
-    `also`: what stands beside them, where no filter but the session holds."""
+    `also`: what stands beside them, where whole sessions are asked for."""
     terms = sorted(_terms(db, typed))[:MOST_TERMS]
     if not terms:
         return []
@@ -98,7 +96,7 @@ def ranked(db: Database, typed: str, scope: Scope, *, also: bool) -> list[tuple[
         if len(own) >= CANDIDATES:
             break
     whole = sum(weights)
-    found = _with_neighbours(db, own, scope, also=also and scope.open)
+    found = _with_neighbours(db, own, scope, mean, also=also and scope.open)
     best = sorted(found.items(), key=lambda one: (-one[1], -one[0]))[:FOUND]
     return [(at, score / whole) for at, score in best]
 
@@ -160,14 +158,14 @@ def counted(api: Any, *_: Any) -> str:
 
 
 def _with_neighbours(
-    db: Database, own: dict[int, float], scope: Scope, *, also: bool
+    db: Database, own: dict[int, float], scope: Scope, words: float, *, also: bool
 ) -> dict[int, float]:
     """Parts with what their neighbours give; `also` those beside them that have no such word."""
     entries: dict[int, float] = {}
     for at, score in own.items():
         entry = entry_of(at)
         entries[entry] = max(entries.get(entry, 0.0), score)
-    scores = spread(entries, also=also)
+    scores = spread(entries, words, also=also)
     given = {entry: score - entries.get(entry, 0.0) for entry, score in scores.items()}
     found = {at: score + given[entry_of(at)] for at, score in own.items()}
     beside = sorted(given.keys() - entries.keys(), key=lambda entry: -given[entry])[:FOUND]
