@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-from binascii import Error as NotBase64
 from typing import Any
 
 import msgspec
@@ -11,7 +9,7 @@ import msgspec
 from holdfast.codecs.anthropic.blocks import parts as decoded
 from holdfast.codecs.anthropic.raw import Garbled, fields, items, written
 from holdfast.codecs.anthropic.raw import words as text
-from holdfast.model.image_header import dimensions, is_shown
+from holdfast.importers.values import picture
 from holdfast.model.message import Media, Message, Part, Text, ToolResult, opaque
 
 OWNER = "anthropic"
@@ -113,14 +111,7 @@ def media(block: dict[str, Any]) -> Media | None:
     if kind == "text" and data:
         raw = data.encode("utf-8", "surrogatepass")
         return Media(type=media_type or "text/plain", data=raw, name=name)
-    try:
-        raw = b64decode(data, validate=True)
-    except (NotBase64, ValueError):
-        return None
-    if not is_shown(media_type, raw):
-        return None
-    width, height = dimensions(raw) or (0, 0)
-    return Media(type=media_type, data=raw, name=name, width=width, height=height)
+    return picture(media_type, data, name)
 
 
 def thinned(content: Any) -> Any:

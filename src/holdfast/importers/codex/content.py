@@ -7,15 +7,12 @@ Rule 2: what a model is sent is kept as it is sent: a tool's answer with its hea
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from binascii import Error as NotBase64
 from typing import Any
 
 from holdfast.codecs.openai_responses.decode import grouped
 from holdfast.importers.jsonl import UNREADABLE, decode
-from holdfast.importers.values import table, text
+from holdfast.importers.values import picture, table, text
 from holdfast.model import wire
-from holdfast.model.image_header import dimensions, is_shown
 from holdfast.model.message import Media, Part, Reasoning, Text, ToolResult
 
 OWN = ("internal_chat_message_metadata_passthrough", "metadata")
@@ -150,15 +147,7 @@ def media(one: dict[str, Any]) -> Media | None:
     head, _, body = url.partition(",")
     if not (head.startswith("data:") and head.endswith(";base64")):
         return None
-    try:
-        data = b64decode(body, validate=True)
-    except (NotBase64, ValueError):
-        return None
-    kind = head.removeprefix("data:").split(";")[0] or "image/png"
-    if not is_shown(kind, data):
-        return None
-    width, height = dimensions(data) or (0, 0)
-    return Media(type=kind, data=data, width=width, height=height)
+    return picture(head.removeprefix("data:").split(";")[0] or "image/png", body)
 
 
 def thinned(content: Any) -> Any:
