@@ -25,7 +25,7 @@ def exported(opened: Session, to: str = "portable", **chosen: bool | str) -> byt
 def told(opened: Session, to: str = "portable", **chosen: bool | str) -> tuple[bytes, Fidelity]:
     """An export, and what it says of itself."""
     boundaries = bool(chosen.pop("boundaries", False))
-    export = Exporting(opened._inner, to, **chosen)  # type: ignore[arg-type]  # pyright: ignore
+    export = Exporting(opened._inner, opened._inner.turns, to, **chosen)  # type: ignore[arg-type]  # pyright: ignore
     export.boundaries = boundaries
     data = b"".join(drive_all(export.chunks()))
     return data, export.fidelity

@@ -177,7 +177,8 @@ def _portable() -> list[bytes]:
         list(hf.import_from(rollouts.story().write(Path(folder) / "q")))
         made: list[bytes] = []
         for info in hf.every_session():
-            export = Exporting(hf.session(info.id)._inner, "portable")  # pyright: ignore
+            opened = hf.session(info.id)._inner  # pyright: ignore[reportPrivateUsage]
+            export = Exporting(opened, opened.turns, "portable")
             export.boundaries = True
             made.append(b"".join(drive_all(export.chunks())))
     return [b"".join(made), *made]
