@@ -43,6 +43,18 @@ def test_what_is_there_is_listed_with_its_level_tokens_and_why(root: Path) -> No
     assert skill["level"] == "skill"
 
 
+@pytest.mark.seed("000", 102)
+def test_the_index_of_the_notes_is_the_last_level(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_MEMORY", "on")
+    run("memory", "add", "Deploys to kestrel need the VPN.", "--name", "kestrel deploys")
+    [index] = [one for one in values("instructions") if one["level"] == "memory"]
+    assert index["path"].endswith("/memory/MEMORY.md")
+    assert index["state"] == "loaded"
+    assert index["tokens"] > 5
+
+
 def test_all_that_waits_is_shown_and_approved_with_one_yes(root: Path, tmp_path: Path) -> None:
     done = with_a_person("trust", answer=b"y\n")
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,11 +30,12 @@ def instructions(asked: Asked, path: str, touched: tuple[str, ...]) -> None:
     from holdfast.cli.ui.terminal import emit
 
     made = read(path, *touched)
+    found = (*made.files, *index_of_notes(made), *made.skills.found)
     if asked.json:
-        for one in (*made.files, *made.skills.found):
+        for one in found:
             emit(as_value(one))
         return
-    _draw(made)
+    _draw(made, found)
 
 
 def read(path: str, *touched: str) -> Instructions:
@@ -46,6 +49,29 @@ def read(path: str, *touched: str) -> Instructions:
         made.touch(*touched)
         made.look()
     return made
+
+
+def index_of_notes(made: Instructions) -> Iterator[InstructionFile]:
+    """The index of the project's notes, where notes are on and there is one."""
+    from holdfast.core.knowledge.instructions import InstructionFile
+    from holdfast.core.knowledge.notes import INDEX, bounded
+    from holdfast.core.tokens.estimate import estimate
+    from holdfast.engine.knowledge.project import main_worktree, memory_directory
+    from holdfast.engine.knowledge.safe_read import read_text
+    from holdfast.engine.settings import settings
+    from holdfast.errors import Unsafe
+    from holdfast.files import Root
+
+    chosen = settings().memory
+    root = main_worktree(made.root) if chosen.share_worktrees else made.root
+    place = memory_directory(root)
+    with suppress(OSError, Unsafe):
+        read = read_text(Root(place), INDEX) if chosen.enabled else None
+        if read and (text := bounded(read.text)):
+            yield InstructionFile(
+                level="memory", path=str(place / INDEX), place=str(place / INDEX), state="loaded",
+                why="notes are on", tokens=estimate(text), digest=read.digest,
+            )  # fmt: skip
 
 
 def as_value(one: InstructionFile | Skill) -> dict[str, Any]:
@@ -92,13 +118,12 @@ def waiting(made: Instructions, do: str) -> str:
     return f"{many(len(asks), 'file')} {verb} for your approval: {names}{more}; {do}"
 
 
-def _draw(made: Instructions) -> None:
+def _draw(made: Instructions, found: Sequence[InstructionFile | Skill]) -> None:
     from rich.table import Table
 
     from holdfast.cli.ui.format import number
     from holdfast.cli.ui.terminal import one_line, print_table, say
 
-    found = (*made.files, *made.skills.found)
     if not found:
         say("There is no instruction file and no skill here; AGENTS.md would be one.")
         return

@@ -118,11 +118,13 @@ class InstructionReader:
         """A file of the project, or the one outside of it that is named in full."""
         if os.path.isabs(path):
             place = os.path.realpath(path)
-            root, name = Root(os.path.dirname(place)), os.path.basename(place)
-        else:
-            root, name = self.root, inside(self.root, path)
-        seen = _signature(root.stat(name))
-        place = str(root.path / name)
+            return self.resolved(Root(os.path.dirname(place)), os.path.basename(place))
+        return self.resolved(self.root, inside(self.root, path))
+
+    def resolved(self, root: Root, name: str) -> SafeText:
+        """A file beneath a root, no link on the way to it; it is opened where it has changed."""
+        place = os.path.join(root.path, name)
+        seen = _signature(os.lstat(place))
         if place not in self._held or self._held[place][0] != seen:
             self._held[place] = (seen, read_text(root, name))
         return self._held[place][1]
@@ -241,7 +243,8 @@ class _Gathering:
         if self._met(path, live=way.live):
             return
         try:
-            read = self.reader.read(path)
+            own = not os.path.isabs(path)
+            read = self.reader.resolved(self.root, path) if own else self.reader.read(path)
         except (HoldfastError, OSError) as error:
             self._refuse(path, str(error), way)
             return
