@@ -53,7 +53,9 @@ def export(
         raise InvalidRequest("--json tells of the file that was written; say -o FILE")
     with asked.open() as hf:
         opened = drive(hf.engine.session(find(hf, session).id))
-        exporting = Exporting(opened, opened.turns, format, model=model, raw=raw, boundaries=boundaries)
+        exporting = Exporting(
+            opened, opened.turns, format, model=model, raw=raw, boundaries=boundaries
+        )
         written(drive_all(exporting.chunks()), output)
     tell(asked, format, output, exporting.fidelity)
 
