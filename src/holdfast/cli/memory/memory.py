@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.app import Commands
+from holdfast.cli.memory.learn import learn
 from holdfast.cli.memory.transfer import export_command, import_command
 from holdfast.cli.options import Asked, common, find_with_entry
 
@@ -318,3 +319,4 @@ def waiting_value(one: NoteRecord) -> dict[str, Any]:
 
 memory.add_command(export_command)
 memory.add_command(import_command)
+memory.add_command(learn)

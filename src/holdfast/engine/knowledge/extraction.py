@@ -95,6 +95,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Whether the conversation is told rather than continued: no cache holds it."""
     instructions: tuple[str, ...] = ()
     """Lines that instruction files say already."""
+    piece: int = 0
+    """So many entries are looked at in one extraction; 0: all that are new."""
+    keeps: bool = True
+    """Whether the user's own words are kept at once; otherwise they wait for approval, too."""
 
 
 class Extraction:
@@ -123,6 +127,8 @@ class Extraction:
         session, store = self._session, self._session.store
         head = (await session.refresh()).head
         after = await store.notes.cursor(session.id)
+        if self._limits.piece:
+            head = min(head, after + self._limits.piece)
         entries = [
             one for one in await loading.read(store.log, session.id, (Span(after + 1, head),))
             if isinstance(one.body, Message)
@@ -148,6 +154,9 @@ class Extraction:
         failpoint("memory.answered")
         sorting = Sorting(self._memory, kept, said, trust_of(entries), self._limits.instructions)
         changes, proposals = sorting.of(desk.written)
+        if not self._limits.keeps:
+            own = [self._memory.proposal(one, "in the user's own words") for one in changes]
+            changes, proposals = [], [*own, *proposals]
         await self._memory.decide(changes, proposals=proposals, cursor=cursor)
         return Extracted(kept=tuple(one.file for one in changes), waiting=len(proposals))
 
