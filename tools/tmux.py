@@ -31,6 +31,7 @@ class Terminal:
             "ANTHROPIC_API_KEY": "sk-canary-0123456789",
             "ANTHROPIC_BASE_URL": url,
             "HOLDFAST_LOCAL_PORTS": "none",
+            "HOLDFAST_MEMORY": "off",
             "HOLDFAST_STORE": str(home / "log.db"),
             "XDG_DATA_HOME": str(home / "data"),
             "XDG_CONFIG_HOME": str(home / "config"),

@@ -91,6 +91,7 @@ class AgentMemory:
         self.source = NotesSource(session.inner, notes.inner)
         self._went_through: set[str] = set()
         """Sessions at whose begin finished ones were gone through."""
+        self._due = self._working = False
         self._later: list[str] = []
         """What was noted beside the turns, to be told at the next one."""
         self.instructions: tuple[str, ...] = ()
@@ -184,11 +185,17 @@ class AgentMemory:
             if (await again.policy()).memory == "two-stage":
                 await self._two_stages(again)
                 return
-            made = await notes.extract(again, limits)
-            if made.kept:
-                self._later.append(f"kept {', '.join(made.kept)}")
-            if made.waiting:
-                self._later.append(f"{made.waiting} for your approval; /memory review has them")
+            self._due = True
+            while self._due and not self._working:  # a turn that ends meanwhile is next
+                self._due, self._working = False, True
+                try:
+                    made = await notes.extract(again, limits)
+                finally:
+                    self._working = False
+                if made.kept:
+                    self._later.append(f"kept {', '.join(made.kept)}")
+                if made.waiting:
+                    self._later.append(f"{made.waiting} for your approval: /memory review")
 
         engine.spawn(work)
 
