@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+import holdfast
 from holdfast.codecs.anthropic import Anthropic
 from holdfast.codecs.anthropic.pieces import same_model
 from holdfast.model.message import (
@@ -362,3 +363,22 @@ def test_further_fields_win() -> None:
     assert request["max_tokens"] == 7
     assert request["metadata"] == {"user_id": "u"}
     assert request["output_config"] == {"effort": "low"}
+
+
+@pytest.mark.seed("001", 76)
+def test_a_window_of_a_million_is_asked_for_by_a_header_and_not_by_the_name() -> None:
+    from holdfast.engine.plugins import catalogue
+
+    with holdfast.open("memory:") as hf:
+        s = hf.session(model="claude-sonnet-4-5[1m]")
+        s.user("hello")
+        request = s.window().request("anthropic")
+        assert request["model"] == "claude-sonnet-4-5"
+        assert request["betas"] == ["context-1m-2025-08-07"]
+        assert "betas" not in s.window(model="claude-sonnet-4-5").request("anthropic")
+    long = catalogue().profile("claude-sonnet-4-5[1m]")
+    assert long.window == 1_000_000
+    (usual, dear) = (long.price(100_000), long.price(300_000))
+    assert usual
+    assert dear
+    assert (dear.input, dear.output) == (usual.input * 2, usual.output * 3 // 2)

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
+from msgspec.structs import replace
+
 import holdfast
 from holdfast.core.compaction.provider_edits import edits, theirs
 from holdfast.model.message import ToolCall, assistant
+from holdfast.model.policy import Thinking
 from holdfast.policies import policy
 from holdfast.providers.catalogue import BuiltIn
 
@@ -27,6 +31,25 @@ def test_the_edits_of_the_first_claude_code() -> None:
 def test_thinking_is_not_cleared_where_there_is_none() -> None:
     types = [one["type"] for one in edits(SEED, CLAUDE, thinking=False)["edits"]]
     assert "clear_thinking_20251015" not in types
+
+
+@pytest.mark.seed("000", 131, 132, 137, 142, 197, 198)
+@pytest.mark.seed("001", 86, 90, 91, 150, 151, 153, 155)
+def test_every_field_of_the_providers_own_management_is_data_of_the_policy() -> None:
+    clear, compact = SEED.microcompact, SEED.compact
+    assert clear
+    assert compact
+    own = replace(
+        SEED,
+        thinking=Thinking(keep_all=True),
+        microcompact=replace(clear, exclude=("Memory",), inputs=True),
+        compact=replace(compact, pause=True, keeps=4, instructions="Keep the numbers."),
+    )
+    thoughts, results, summary = edits(own, CLAUDE, thinking=True)["edits"]
+    assert thoughts["keep"] == "all"
+    assert (results["exclude_tools"], results["clear_tool_inputs"]) == (["Memory"], True)
+    assert summary["pause_after_compaction"] is True
+    assert summary["instructions"] == "Keep the numbers."
 
 
 def test_a_policy_of_our_own_asks_nothing_of_the_provider() -> None:

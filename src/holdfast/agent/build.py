@@ -12,10 +12,12 @@ from holdfast.agent.loop import Agent
 from holdfast.agent.memory import memory_for
 from holdfast.agent.permissions.remember import remember
 from holdfast.agent.permissions.rules import permissions
-from holdfast.agent.prompt import SYSTEM, surroundings
+from holdfast.agent.prompt import SYSTEM, known_sections, surroundings
+from holdfast.agent.request_options import own_sections, request_options
 from holdfast.agent.tools.repo_map import map_for
 from holdfast.agent.tools.toolbox import Toolbox
 from holdfast.engine.client import Session
+from holdfast.engine.settings import AgentSettings, settings
 from holdfast.errors import HoldfastError
 from holdfast.files import project_root
 from holdfast.model.log import SessionInfo
@@ -35,11 +37,13 @@ def agent(
     allow: Sequence[str],
     *,
     headless: bool = False,
+    asks: AgentSettings | None = None,
     **seen: Any,
 ) -> Agent:
     """The agent that works in a session's directory, or in this one where that is not here.
 
-    `headless` says that nobody sits at a terminal. `seen` says who looks on and who is asked:
+    `headless` says that nobody sits at a terminal, `asks` how its model is asked where that is not
+    as the settings have it. `seen` says who looks on and who is asked:
     `onlooker`, `ask` and `hooks` of an Agent.
     """
     directory = workplace(session.info)
@@ -51,6 +55,9 @@ def agent(
         made.instructions = instructions_for(session, directory)
     except (HoldfastError, OSError) as error:
         tell(AgentEvent(kind="warning", words=f"no instruction file is read: {error}"))
+    told = asks or settings().agent
+    made.sections = {**known_sections(directory, made.rules), **own_sections(told)}
+    made.options = request_options(told, session.id)
     made.memory = memory_for(session, tell, headless=headless)
     return made
 
@@ -73,11 +80,12 @@ def _bare(
         except (HoldfastError, OSError, ValueError) as error:
             tell(AgentEvent(kind="warning", words=f"not remembered: {error}"))
 
+    rules = permissions(project, allow, root=directory)
     return Agent(
         session,
         provider,
         Toolbox(directory),
-        rules=permissions(project, allow, root=directory),
+        rules=rules,
         remember=remembered,
         system=SYSTEM,
         giving={"model": model, "context": surroundings(directory)},

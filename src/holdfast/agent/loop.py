@@ -21,7 +21,8 @@ from holdfast.agent.hooks import Hooks, Table
 from holdfast.agent.instructions import touched
 from holdfast.agent.memory import AgentMemory
 from holdfast.agent.parallel import Together
-from holdfast.agent.permissions.rules import LOOKING, Asked, Judge, Permissions
+from holdfast.agent.permissions.rules import HARMLESS, LOOKING, Asked, Judge, Permissions
+from holdfast.agent.prompt import PLANNING, surrounded
 from holdfast.agent.telemetry import deciding, ran, working
 from holdfast.agent.tools import skill, subtask
 from holdfast.agent.tools.chat_files import ChatFiles
@@ -57,6 +58,8 @@ ABORTED: Final = Text(
     wrap("turn_aborted", "The user interrupted this turn. What was not finished was not done."),
     scaffold="turn_aborted",
 )
+
+ONLY_LOOKS: Final = "{} changes things, and a plan is being made: look only, and say the plan."
 
 UNSEEN: Final = "[{}; its output is left out, as the hook that was to see it was not done]"
 """What is kept of an output that a hook was to see first: it may mask what nobody is to keep."""
@@ -96,6 +99,7 @@ class Agent:
         self.session = session
         self.provider = provider
         self.toolbox = toolbox
+        self.rules = rules
         judge = Judge(rules, ask, remember, deciding(lambda: self.session))
         self.allows: Callable[[ToolCall], bool] = judge.allows
         self._system = system
@@ -114,6 +118,12 @@ class Agent:
         """The session that has been begun, or gone on with."""
         self.said = ""
         """What the user said last."""
+        self.sections: dict[str, str] = {}
+        """Sections of the window that it knows of itself, and those of the user's own."""
+        self.options: dict[str, Any] = {}
+        """What each call asks for besides its window: thinking, effort, how it is served."""
+        self.planning = False
+        """Whether it only looks, and answers with a plan."""
         self._beside: Together[ToolResult] | None = None
 
     def turn(self, text: str, *media: Any, files: Sequence[str] = ()) -> Entry | None:
@@ -178,7 +188,9 @@ class Agent:
             self._tell(AgentEvent(kind="warning", words=self.hooks.problems.pop(0)))
 
     def _reply(self) -> Entry:
-        entry = self.session.send(self.provider, self._hear, confirm=self.confirm, **self._given())
+        entry = self.session.send(
+            self.provider, self._hear, self.options, confirm=self.confirm, **self._given()
+        )
         if (model := self.giving.get("model")) and model != self.session.info.model:
             self.session.set_model(model)  # whoever lists sessions sees who leads it
         self._tell(AgentEvent(kind="reply", entry=entry))
@@ -194,7 +206,12 @@ class Agent:
             "chat_files": self.files.open_files(),
             "sources": self._sources(),
             **self.giving,
+            **surrounded(self.session, self.giving, self._sections()),
         }
+
+    def _sections(self) -> dict[str, str]:
+        """The sections of the next call."""
+        return {**self.sections, "collaboration_mode": PLANNING} if self.planning else self.sections
 
     def _sources(self) -> list[Any]:
         """What has text for the window: files, notes, the map of the repository."""
@@ -262,7 +279,10 @@ class Agent:
         allowed: list[Placed] = []
         for place, call in calls:
             self._tell(AgentEvent(kind="call", call=call))
-            if not self._there_is(call.name) or self._fails(call) or self.allows(call):
+            if self.planning and self._there_is(call.name) and call.name not in HARMLESS:
+                self._tell(AgentEvent(kind="refused", call=call))
+                results[place] = _failed(call, ONLY_LOOKS.format(call.name))
+            elif not self._there_is(call.name) or self._fails(call) or self.allows(call):
                 allowed.append((place, call))
             else:
                 self._tell(AgentEvent(kind="refused", call=call))
@@ -373,6 +393,8 @@ class Agent:
             within=self.session.id,
         )  # fmt: skip
         made.instructions = self.instructions
+        made.sections, made.planning = self.sections, self.planning
+        made.options = {**self.options, **({"cache_key": session.id} if self.options else {})}
         made.allows = lambda call: here(lambda: self.allows(call))
         if confirm := self.confirm:
             made.confirm = lambda words: here(lambda: confirm(words))

@@ -311,6 +311,10 @@ class Session:
         """Append several messages or markers, all or none."""
         return drive(self._inner.append_all(bodies, key=key))
 
+    def rewind_turns(self, turns: int) -> Entry:
+        """Take back the user's last turns; undo() brings them back, and files stay as they are."""
+        return drive(self._inner.rewind_turns(turns))
+
     def rewind(
         self,
         to: str | int,

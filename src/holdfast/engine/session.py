@@ -36,7 +36,7 @@ from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
     from holdfast.core.window.explain import Absence
-    from holdfast.engine import turns
+    from holdfast.engine import turns, turns_back
     from holdfast.engine.calls import keep_warm, send, stream
     from holdfast.engine.compaction import forecast, plans
     from holdfast.engine.compaction.forecast import Foreseen
@@ -76,6 +76,7 @@ else:  # what prepares and explains windows is most of the engine, and waits for
         later("holdfast.engine.workspace.prompts"),
         later("holdfast.engine.workspace.workspaces"),
     )
+    turns_back = later("holdfast.engine.turns_back")
     turns, keep_warm = later("holdfast.engine.turns"), later("holdfast.engine.calls.keep_warm")
 
 
@@ -318,6 +319,10 @@ class AsyncSession(SpendingWriter):
     ) -> Entry:
         """Append what a tool answered."""
         return await self.append(tool(ToolResult(call_id, output, error, name)), key=key)
+
+    async def rewind_turns(self, turns: int) -> Entry:
+        """Take back the user's last turns; undo() brings them back, and files stay as they are."""
+        return await turns_back.rewind_turns(self, turns)
 
     async def rewind(
         self,

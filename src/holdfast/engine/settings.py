@@ -67,6 +67,19 @@ class Providers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where servers of models on this machine are looked for when no key is set."""
 
 
+class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the agent asks its model, unless the command line says otherwise."""
+
+    thinking: str = ""
+    """How long it may think: tokens, `on` for as long as is usual, `off`; empty: as usual there."""
+    effort: str = ""
+    reasoning_summary: str = ""
+    service_tier: str = ""
+    verbosity: str = ""
+    sections: dict[str, str] = {}
+    """Sections of every request by their names: personality, developer, language and others."""
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -83,6 +96,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     status: StatusLine = StatusLine()
     providers: Providers = Providers()
     memory: MemorySettings = MemorySettings()
+    agent: AgentSettings = AgentSettings()
 
 
 def settings(store: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -103,6 +117,7 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
         status=told.get("status", StatusLine()),
         providers=_providers(told.get("providers", Providers()), env),
         memory=_memory(told.get("memory", MemorySettings()), env),
+        agent=told.get("agent", AgentSettings()),
     )
 
 
@@ -170,6 +185,7 @@ def default_store(environ: Mapping[str, str] | None = None) -> Path:
 
 TABLES: dict[str, type[Struct]] = {
     "caps": Caps, "status": StatusLine, "providers": Providers, "memory": MemorySettings,
+    "agent": AgentSettings,
 }  # fmt: skip
 """The settings that are tables of their own."""
 

@@ -67,6 +67,8 @@ class Thinking(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unk
 
     keep: int = 1
     """The newest turns that keep theirs."""
+    keep_all: bool = False
+    """All of it stays, with the provider as well, which would clear it otherwise."""
     least: int = 0
     """Nothing is left out unless this much is."""
     idle: int = 0
@@ -89,6 +91,10 @@ class Microcompact(
     """Cache editing begins above so many tokens"""
     least: int = 0
     """and frees at least so many at once."""
+    exclude: tuple[str, ...] = ()
+    """Names of tools whose results are never cleared."""
+    inputs: bool = False
+    """Whether the provider clears what the calls were given as well."""
 
 
 class Prune(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -191,6 +197,13 @@ class Summarise(Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_un
     names: float = 0.0
     """The share of it in which the names of what is covered are listed, by code and not by a model;
     what the prose leaves is theirs as well."""
+    pause: bool = False
+    """Where the provider summarises: it stops behind the summary, and what is kept of the newest
+    messages is sent again before it goes on."""
+    keeps: int = 0
+    """So many of the newest messages stay word for word behind such a pause."""
+    instructions: str = ""
+    """What a provider is told instead of its own prompt for a summary; empty for its own."""
     reads: int = 0
     """How much of each tool result a model reads for it, in tokens; 0: all that was shown."""
     tries: int = 2

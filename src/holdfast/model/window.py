@@ -211,6 +211,12 @@ class Options(Struct, frozen=True, omit_defaults=True, kw_only=True):
     cache_ttl: str = ""
     """`1h` for the long-lived cache, where there is one."""
     cache_key: str = ""
+    reasoning_summary: str = ""
+    """`auto`, `concise` or `detailed`: what is told of reasoning that stays with the provider."""
+    service_tier: str = ""
+    """How it is served, such as `priority` or `flex`."""
+    verbosity: str = ""
+    """`low`, `medium` or `high`: how much is said in answer."""
     server_edits: dict[str, Any] = {}
     """Context management to ask of the provider, in its own words."""
     extra: dict[str, Any] = {}
@@ -235,6 +241,9 @@ class RequestOptions(TypedDict, total=False):
     cache: bool
     cache_ttl: Literal["", "5m", "1h"]
     cache_key: str
+    reasoning_summary: str
+    service_tier: str
+    verbosity: str
     server_edits: dict[str, Any]
     extra: dict[str, Any]
 

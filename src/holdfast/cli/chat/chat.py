@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completions
+from holdfast.cli.agent_options import Asks, adjusted, agent_options
 from holdfast.cli.cap_options import cap_options
 from holdfast.cli.chat.resume import Opener, reachable, resuming, summarised_by, unasked_here
 from holdfast.cli.chat.signals import ends_when_told
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @resuming
 @summarised_by
+@agent_options
 @cap_options
 @common
 def chat(
@@ -54,6 +56,7 @@ def chat(
     fork: bool,
     allow: tuple[str, ...],
     weak_model: str,
+    asks: dict[str, Any],
     caps: dict[str, float | None],
 ) -> None:
     """Talk to a model in this directory; it may use tools, and nothing said is ever lost."""
@@ -65,6 +68,7 @@ def chat(
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidRequest("chat needs a terminal; `holdfast run -p TEXT` works without one")
     conceal_keys()
+    how, managed = Asks.of(asks), adjusted(policy, asks)
     _check_installed()
     counts = Endpoints()
     with (
@@ -73,12 +77,12 @@ def chat(
         asked.open(make=True, endpoint=counts) as hf,
     ):
         weak = reachable(weak_model)
-        opener = Opener(hf, voice, caps, on_conflict="fork", weak_model=weak, asked=asked)
+        opener = Opener(hf, voice, caps, on_conflict="fork", weak_model=weak, asked=asked, how=how)
         resumed = opener.again(again) if again else None
         chosen = whom(model or (led(resumed) if resumed else ""))
 
         def begin() -> Session:
-            return opener.begun(resumed, chosen.model, policy, fork=fork)
+            return opener.begun(resumed, chosen.model, managed, fork=fork)
 
         _talk(hf, opener, begin, chosen, allow, counts, loaded=resumed is not None)
 
@@ -123,7 +127,9 @@ def _talk(
         made = agent(
             session, provider, model, allow, onlooker=screen.show,
             ask=lambda call: screen.may(call, made.toolbox), hooks=opener.hooks,
+            asks=opener.how.settings,
         )  # fmt: skip
+        made.planning = opener.how.plan
         made.confirm = screen.agreed
         return made
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completions
+from holdfast.cli.agent_options import Asks
 from holdfast.cli.options import LAST, Asked, completed, find
 from holdfast.cli.ui.format import many, program
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast, Session
     from holdfast.engine.writer import OnConflict
     from holdfast.model.log import SessionInfo
+    from holdfast.model.policy import Policy
 
 
 HERE = "."
@@ -97,6 +99,7 @@ class Opener:
         on_conflict: OnConflict = "append",
         weak_model: str = "",
         asked: Asked | None = None,
+        how: Asks | None = None,
     ) -> None:
         self._hf = hf
         self._voice = voice
@@ -107,10 +110,12 @@ class Opener:
         self._made: set[str] = set()
         self.asked = asked or Asked()
         """What was said on the command line of which store it is."""
+        self.how = how or Asks()
+        """How the agents ask their models."""
         self.weak_model = weak_model
         """Who writes summaries first, where a policy asks a cheaper model."""
 
-    def new(self, model: str, policy: str = "holdfast", directory: str = "") -> Session:
+    def new(self, model: str, policy: str | Policy = "holdfast", directory: str = "") -> Session:
         """A session that has not begun."""
         where = directory or os.getcwd()
         made = self._hf.session(
@@ -125,7 +130,9 @@ class Opener:
         """A session is left: where it was made here and nothing was said, none is kept."""
         return session.id in self._made and not session.head and self._hf.discard(session.id)
 
-    def begun(self, resumed: Session | None, model: str, policy: str, *, fork: bool) -> Session:
+    def begun(
+        self, resumed: Session | None, model: str, policy: str | Policy, *, fork: bool
+    ) -> Session:
         """The session to work in: made only once there is somebody to work with."""
         if resumed is None:
             return self.new(model, policy)

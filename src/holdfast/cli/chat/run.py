@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completions
+from holdfast.cli.agent_options import Asks, adjusted, agent_options
 from holdfast.cli.cap_options import cap_options
 from holdfast.cli.chat.resume import (
     Opener,
@@ -62,6 +63,7 @@ TRUST = "`holdfast trust` shows what they say, and --trust follows them this onc
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while it works; errors are said.")
 @resuming
 @summarised_by
+@agent_options
 @cap_options
 @common
 def run(
@@ -76,6 +78,7 @@ def run(
     stream_json: bool,
     quiet: bool,
     weak_model: str,
+    asks: dict[str, Any],
     caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
@@ -84,10 +87,11 @@ def run(
     from holdfast.agent.summariser import Voice
 
     conceal_keys()
+    how, managed = Asks.of(asks), adjusted(policy, asks)
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = _progress(quiet=quiet, as_json=as_json)
     with ends_when_told(), closing(Voice()) as voice, _store(asked, progress, trust) as hf:
-        opener = Opener(hf, voice, caps, weak_model=reachable(weak_model))
+        opener = Opener(hf, voice, caps, weak_model=reachable(weak_model), how=how)
         resumed = opener.again(again) if again else None
         with unbegun(as_json=as_json):
             chosen = whom(model or (led(resumed) if resumed else ""))
@@ -96,7 +100,7 @@ def run(
                 progress.line(chosen.why, "dim", whole=True)
             provider = chosen.open(lambda seconds: progress.loading(chosen.model, seconds))
         with closing(provider):
-            session = opener.begun(resumed, chosen.model, policy, fork=fork)
+            session = opener.begun(resumed, chosen.model, managed, fork=fork)
             if idle := unasked_here(session, weak_model):
                 progress.line(idle, "dim", whole=True)
             told = Told(session, chosen.model, progress, as_json=as_json, stream=stream_json)
@@ -142,7 +146,8 @@ def _last(
     from holdfast.cli.knowledge.instructions import waiting
 
     made = agent(session, provider, model, allow, headless=True, onlooker=told.happening,
-                 hooks=opener.hooks)  # fmt: skip
+                 hooks=opener.hooks, asks=opener.how.settings)  # fmt: skip
+    made.planning = opener.how.plan
     if made.instructions and (words := waiting(made.instructions, TRUST)):
         told.waits(words)
     return made.turn(text)

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from holdfast.cli.chat.outputs import show
+from holdfast.cli.chat.slash_agent import back, plan, think
 from holdfast.cli.chat.slash_knowledge import instructions, trust
 from holdfast.cli.chat.slash_memory import memory
 from holdfast.cli.chat.slash_sessions import export, fork, resume, search
@@ -484,6 +485,9 @@ SLASH: dict[str, Slash] = {
     "cost": Slash("what it has cost so far", _cost),
     "model": Slash("whom to talk to; without a name, who there is", choose),
     "weak-model": Slash("who writes summaries first; off for nobody else", _weak_model),
+    "think": Slash("how long it may think: on, off, tokens, or an effort such as high", think),
+    "plan": Slash("it only looks and answers with a plan; off lets it work", plan),
+    "back": Slash("take back the last turn, or so many; files stay as they are", back),
     "policy": Slash("how the context is managed", _policy),
     "pin": Slash("keep a fact, or an entry by its number, in every window", _pin),
     "unpin": Slash("let something go that was pinned", _unpin),

@@ -69,7 +69,7 @@ def encode(window: Window, profile: Profile, options: Options) -> dict[str, Any]
     prefill = profile.can("prefill") and not thinks and _ends_with_reply(messages)
     request["messages"] = _prefilled(framed[:-1]) if prefill else framed
     request |= options.extra
-    if named := betas(options, messages):
+    if named := betas(options, messages, window.model):
         request["betas"] = named
     return request
 

@@ -16,11 +16,17 @@ SUMMARISING = "compact-2026-09-04"
 Message = dict[str, Any]
 
 
+LONG = "context-1m-2025-08-07"
+"""The beta of a window of a million tokens"""
+LONG_NAME = "[1m]"
+"""and how a model's name ends that is asked for with it."""
+
+
 def settings(window: Window, options: Options, messages: list[Message]) -> dict[str, Any]:
     """Everything in a request beside tools, system prompt and messages."""
     longest = options.max_tokens or window.budget.output or 1
     choice = _choice(options) if window.tools else {}
-    request: dict[str, Any] = {"model": window.model, "max_tokens": longest}
+    request: dict[str, Any] = {"model": plain(window.model), "max_tokens": longest}
     request |= {"stream": True} if options.stream else {}
     request |= _thinking(options.thinking, longest, choice, messages)
     request |= {"output_config": {"effort": options.effort}} if options.effort else {}
@@ -74,6 +80,11 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     return [cast(dict[str, Any], block) for block in found if isinstance(block, dict)]
 
 
+def plain(model: str) -> str:
+    """A model as the provider knows it: that it is to have a window of a million is a header."""
+    return model[: -len(LONG_NAME)] if model.lower().endswith(LONG_NAME) else model
+
+
 def _choice(options: Options) -> dict[str, Any]:
     choice: dict[str, Any] = {}
     if isinstance(options.tool_choice, dict):
@@ -94,10 +105,10 @@ def _edits(edits: dict[str, Any]) -> dict[str, Any]:
     return {"compaction" if edits.get("type") == "summarize" else "context_management": edits}
 
 
-def betas(options: Options, messages: list[Message]) -> list[str]:
+def betas(options: Options, messages: list[Message], model: str) -> list[str]:
     """The betas a request needs: for what it asks of the provider, and for what it echoes."""
     edits = options.server_edits
-    named: list[str] = []
+    named = [LONG] if model.lower().endswith(LONG_NAME) else []
     if edits and edits.get("type") != "summarize":
         named.append(EDITING)
     compacted = [

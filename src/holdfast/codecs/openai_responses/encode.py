@@ -30,8 +30,7 @@ def request(
     made["input"] = Writer(window, profile, provider, ids=named, stored=stored).items()
     tools = [spec for entry in window.tools if (spec := tool(entry, provider))]
     made |= toolbox(tools, options, choice)
-    if options.effort:
-        made["reasoning"] = {"effort": options.effort}
+    made |= how(options)
     made["store"] = False
     if options.stream:
         made["stream"] = True
@@ -44,6 +43,17 @@ def request(
     if edits := compactions(options.server_edits):
         made["context_management"] = edits
     return made | options.extra
+
+
+def how(options: Options) -> Fields:
+    """How long it reasons and what it tells of that, how much it says, and how it is served."""
+    reasons = {"effort": options.effort, "summary": options.reasoning_summary}
+    asked: Fields = {
+        "reasoning": {name: value for name, value in reasons.items() if value},
+        "service_tier": options.service_tier,
+        "text": {"verbosity": options.verbosity} if options.verbosity else {},
+    }
+    return {name: value for name, value in asked.items() if value}
 
 
 def instructions(window: Window) -> str:

@@ -108,7 +108,7 @@ def results(now: Situation) -> Iterator[Result]:
 def thinking(now: Situation) -> Plan | None:
     """Reasoning of finished turns leaves, but for the newest turns."""
     rule = now.policy.thinking
-    if rule is None or not _is_time(now, rule.idle):
+    if rule is None or rule.keep_all or not _is_time(now, rule.idle):
         return None
     found = [
         (PartRef(entry.seq, ordinal), now.part(entry, ordinal), _counted(entry, ordinal))
@@ -148,7 +148,9 @@ def microcompact(now: Situation) -> Plan | None:
     old = rule is not None and _is_old(now, rule.idle)
     if rule is None or now.view.session.is_subtask or not (old or _edits_itself(now)):
         return None
-    listed = [one for one in results(now) if kind(one.name) in rule.tools]
+    listed = [
+        one for one in results(now) if kind(one.name) in rule.tools and one.name not in rule.exclude
+    ]
     older = listed[: max(len(listed) - rule.keep, 0)]
     leave = [one for one in older if one.index < now.unread]
     if not old and not _is_enough(now, sum(one.tokens for one in leave), rule.least):

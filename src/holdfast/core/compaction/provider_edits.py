@@ -107,7 +107,8 @@ def _clears(policy: Policy, profile: Profile, thinking: bool, unread: int) -> li
         return []
     asked: list[dict[str, Any]] = []
     if policy.thinking and thinking:
-        keep = {"type": "thinking_turns", "value": max(policy.thinking.keep, 1)}
+        keep: Any = {"type": "thinking_turns", "value": max(policy.thinking.keep, 1)}
+        keep = "all" if policy.thinking.keep_all else keep
         asked.append({"type": "clear_thinking_20251015", "keep": keep})
     if policy.microcompact:
         rule = policy.microcompact
@@ -118,6 +119,10 @@ def _clears(policy: Policy, profile: Profile, thinking: bool, unread: int) -> li
         }
         if rule.least:
             clears["clear_at_least"] = {"type": "input_tokens", "value": rule.least}
+        if rule.exclude:
+            clears["exclude_tools"] = [*rule.exclude]
+        if rule.inputs:
+            clears["clear_tool_inputs"] = True
         asked.append(clears)
     return asked
 
@@ -127,7 +132,13 @@ def _compacts(policy: Policy, profile: Profile) -> list[dict[str, Any]]:
     if not threshold or not profile.can("server_compaction"):
         return []
     trigger = {"type": "input_tokens", "value": max(threshold, SMALLEST)}
-    return [{"type": "compact_20260112", "trigger": trigger}]
+    asked: dict[str, Any] = {"type": "compact_20260112", "trigger": trigger}
+    rule = policy.compact or policy.summarise
+    if rule and rule.pause:
+        asked["pause_after_compaction"] = True
+    if rule and rule.instructions:
+        asked["instructions"] = rule.instructions
+    return [asked]
 
 
 OVER: tuple[Stop, ...] = ("end", "refused")

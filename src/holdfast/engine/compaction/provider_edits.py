@@ -26,9 +26,9 @@ from holdfast.engine.inspect.ledger import packed
 from holdfast.errors import Conflict
 from holdfast.model.ledger import Ledger
 from holdfast.model.log import Clear, Entry, Marker, Summary
-from holdfast.model.message import Message, Opaque, SummaryText, ToolCall
+from holdfast.model.message import Message, Opaque, SummaryText, ToolCall, ToolResult
 from holdfast.model.reply import Reply
-from holdfast.model.span import Span, union
+from holdfast.model.span import Span, union, without
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ async def _summary(
     words = _Words(sent, ledger, said, earlier(standing))
     text = words.text(_readable(reply))
     if reply.stop == "compaction":  # there is nothing in it besides
+        if tail := _tail(sent, said):
+            covers = without(covers, (Span(tail, covers[-1].last),))
         covers = union(covers, (Span(entry.seq, entry.seq),))
     asked = kept(said, reply.stop)
     return Summary(
@@ -126,6 +128,26 @@ async def _summary(
         reason=f"{reply.provider} compacted by itself{words.why}",
         sealed=sealed,
     )
+
+
+def _tail(sent: Sent, said: Sequence[Entry]) -> int:
+    """Where the newest messages begin that stay behind a provider's pause; 0 where none do.
+
+    A call is never parted from its results, so that they may begin a little earlier.
+    """
+    policy = sent.window.policy
+    rule = policy.compact or policy.summarise if policy else None
+    if rule is None or not (rule.pause and rule.keeps) or len(said) <= rule.keeps:
+        return 0
+    at = len(said) - rule.keeps
+    while at and _answers_calls(said[at]):
+        at -= 1
+    return said[at].seq if at else 0
+
+
+def _answers_calls(entry: Entry) -> bool:
+    parts = entry.body.parts if isinstance(entry.body, Message) else ()
+    return any(isinstance(part, ToolResult) for part in parts)
 
 
 def _readable(reply: Reply) -> str:

@@ -81,6 +81,11 @@ class PreparedWindow:
         return self._policy.name if self._policy else ""
 
     @property
+    def policy(self) -> Policy | None:
+        """The same as data."""
+        return self._policy
+
+    @property
     def sections(self) -> dict[str, int]:
         """Tokens by section, in the order of the window; together they are `tokens`."""
         return by_section(self.window, self.profile)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from holdfast.core.compaction.provider_edits import edits
 from holdfast.core.tokens.calibrate import (
     SLACK,
     anchored,
@@ -222,16 +223,22 @@ class TokenCount:
     async def _sure(self, window: Window, shown: Shown) -> Count | None:
         """The exact count, or the provider's; None where nobody can be asked."""
         if self._policy.counts_with == "provider" or not self._profile.tokenizer:
-            told = await self._asked(window)
+            told = await self._asked(window, shown)
             if told or not self._profile.tokenizer:
                 return told
         return await self._exact(window, shown, self._session.counter(self._profile.tokenizer))
 
-    async def _asked(self, window: Window) -> Count | None:
+    async def _asked(self, window: Window, shown: Shown) -> Count | None:
         endpoint, format = self._endpoint, FORMATS.get(self._profile.provider)
         if endpoint is None or format is None or self._is_refused(window):
             return None
-        options = Options(max_tokens=max(window.budget.output, 1))
+        options = Options(
+            max_tokens=max(window.budget.output, 1),
+            server_edits=edits(
+                self._policy, self._profile, thinking=False, folded=shown.view.folded,
+                blocks=window.blocks,
+            ),
+        )  # fmt: skip
         request = codec(format).encode(window, self._profile, options)
         try:
             return await endpoint.count_request(request, format)
