@@ -130,7 +130,7 @@ async def _summary(
     )
 
 
-def _tail(sent: Sent, said: Sequence[Entry]) -> int:
+def _tail(sent: SentRequest, said: Sequence[Entry]) -> int:
     """Where the newest messages begin that stay behind a provider's pause; 0 where none do.
 
     A call is never parted from its results, so that they may begin a little earlier.
