@@ -38,13 +38,14 @@ def agent(
     *,
     headless: bool = False,
     asks: AgentSettings | None = None,
+    planning: bool = False,
     **seen: Any,
 ) -> Agent:
     """The agent that works in a session's directory, or in this one where that is not here.
 
     `headless` says that nobody sits at a terminal, `asks` how its model is asked where that is not
-    as the settings have it. `seen` says who looks on and who is asked:
-    `onlooker`, `ask` and `hooks` of an Agent.
+    as the settings have it, `planning` that it only looks. `seen` says who looks on and who is
+    asked: `onlooker`, `ask` and `hooks` of an Agent.
     """
     directory = workplace(session.info)
     tell: EventHandler = seen.get("onlooker", lambda _: None)
@@ -57,7 +58,7 @@ def agent(
         tell(AgentEvent(kind="warning", words=f"no instruction file is read: {error}"))
     told = asks or settings().agent
     made.sections = {**known_sections(directory, made.rules), **own_sections(told)}
-    made.options = request_options(told, session.id)
+    made.options, made.planning = request_options(told, session.id), planning
     made.memory = memory_for(session, tell, headless=headless)
     return made
 

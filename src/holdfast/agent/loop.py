@@ -9,9 +9,10 @@ Rule 3: it ends: a turn has a greatest number of steps.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -79,6 +80,12 @@ class Agent:
     """The instruction files of the directory, and which of them act."""
     memory: AgentMemory | None = None
     """The notes of the project, where they are kept."""
+    sections: Mapping[str, str] = MappingProxyType({})
+    """Sections of the window that it knows of itself, and those of the user's own."""
+    options: Mapping[str, Any] = MappingProxyType({})
+    """What each call asks for besides its window: thinking, effort, how it is served."""
+    planning = False
+    """Whether it only looks, and answers with a plan."""
 
     def __init__(
         self,
@@ -118,12 +125,6 @@ class Agent:
         """The session that has been begun, or gone on with."""
         self.said = ""
         """What the user said last."""
-        self.sections: dict[str, str] = {}
-        """Sections of the window that it knows of itself, and those of the user's own."""
-        self.options: dict[str, Any] = {}
-        """What each call asks for besides its window: thinking, effort, how it is served."""
-        self.planning = False
-        """Whether it only looks, and answers with a plan."""
         self._beside: Together[ToolResult] | None = None
 
     def turn(self, text: str, *media: Any, files: Sequence[str] = ()) -> Entry | None:
@@ -189,7 +190,7 @@ class Agent:
 
     def _reply(self) -> Entry:
         entry = self.session.send(
-            self.provider, self._hear, self.options, confirm=self.confirm, **self._given()
+            self.provider, self._hear, dict(self.options), confirm=self.confirm, **self._given()
         )
         if (model := self.giving.get("model")) and model != self.session.info.model:
             self.session.set_model(model)  # whoever lists sessions sees who leads it
@@ -209,7 +210,7 @@ class Agent:
             **surrounded(self.session, self.giving, self._sections()),
         }
 
-    def _sections(self) -> dict[str, str]:
+    def _sections(self) -> Mapping[str, str]:
         """The sections of the next call."""
         return {**self.sections, "collaboration_mode": PLANNING} if self.planning else self.sections
 

@@ -17,7 +17,7 @@ LONGEST_SECTION = 1024 * 1024
 
 
 def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of the agent; it gets them as `asks`, by name."""
+    """Give a command the options of the agent; it gets them as `how`."""
     from functools import wraps
 
     options = (
@@ -41,7 +41,7 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "thinking", "effort", "reasoning_summary", "service_tier", "verbosity", "sections",
             "map_tokens", "max_chat_history_tokens", "plan",
         )  # fmt: skip
-        return function(*words, asks={name: rest.pop(name) for name in names}, **rest)
+        return function(*words, how=Asks.of({name: rest.pop(name) for name in names}), **rest)
 
     made: Callable[..., Any] = command
     for option in reversed(options):
@@ -56,6 +56,13 @@ class Asks:
     settings: AgentSettings | None = None
     """None: as the settings have it."""
     plan: bool = False
+    map_tokens: int | None = None
+    history_tokens: int | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What an agent is built with."""
+        return {"asks": self.settings, "planning": self.plan}
 
     @classmethod
     def of(cls, asks: dict[str, Any]) -> Asks:
@@ -71,7 +78,30 @@ class Asks:
         made = replace(told, **said, sections={**told.sections, **sections_of(asks["sections"])})
         thinking_of(made.thinking)
         own_sections(made)  # a wrong name is said before anything is asked
-        return cls(made, asks["plan"])
+        return cls(made, asks["plan"], asks["map_tokens"], asks["max_chat_history_tokens"])
+
+    def adjusted(self, policy: str) -> str | Policy:
+        """The policy with the budgets that the command line names; the name where it names none."""
+        from msgspec.structs import replace
+
+        from holdfast.engine.plugins import catalogue
+
+        most, history = self.map_tokens, self.history_tokens
+        if most is None and history is None:
+            return policy
+        made = catalogue().policy(policy)
+        budget = made.budget
+        if most is not None:
+            budget = replace(
+                budget, repo_map_min=min(budget.repo_map_min, most), repo_map_max=most,
+                repo_map_fraction=1.0, repo_map_without_files=1,
+            )  # fmt: skip
+        if history is not None:
+            budget = replace(
+                budget, chat_history_min=history, chat_history_max=history,
+                chat_history_capped=True,
+            )  # fmt: skip
+        return replace(made, budget=budget, repo_map="off" if most == 0 else made.repo_map)
 
 
 def sections_of(words: tuple[str, ...]) -> dict[str, str]:
@@ -97,26 +127,3 @@ def _read(path: str) -> str:
             return file.read(LONGEST_SECTION).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(f"--section: {path} cannot be read: {error}") from error
-
-
-def adjusted(policy: str, asks: dict[str, Any]) -> str | Policy:
-    """The policy with the budgets that the command line names; the name where it names none."""
-    from msgspec.structs import replace
-
-    from holdfast.policies import policy as read
-
-    most, history = asks["map_tokens"], asks["max_chat_history_tokens"]
-    if most is None and history is None:
-        return policy
-    made = read(policy)
-    budget = made.budget
-    if most is not None:
-        budget = replace(
-            budget, repo_map_min=min(budget.repo_map_min, most), repo_map_max=most,
-            repo_map_fraction=1.0, repo_map_without_files=1,
-        )  # fmt: skip
-    if history is not None:
-        budget = replace(
-            budget, chat_history_min=history, chat_history_max=history, chat_history_capped=True
-        )
-    return replace(made, budget=budget, repo_map="off" if most == 0 else made.repo_map)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completions
-from holdfast.cli.agent_options import Asks, adjusted, agent_options
+from holdfast.cli.agent_options import Asks, agent_options
 from holdfast.cli.cap_options import cap_options
 from holdfast.cli.chat.resume import Opener, reachable, resuming, summarised_by, unasked_here
 from holdfast.cli.chat.signals import ends_when_told
@@ -56,7 +56,7 @@ def chat(
     fork: bool,
     allow: tuple[str, ...],
     weak_model: str,
-    asks: dict[str, Any],
+    how: Asks,
     caps: dict[str, float | None],
 ) -> None:
     """Talk to a model in this directory; it may use tools, and nothing said is ever lost."""
@@ -68,7 +68,6 @@ def chat(
     if asked.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidRequest("chat needs a terminal; `holdfast run -p TEXT` works without one")
     conceal_keys()
-    how, managed = Asks.of(asks), adjusted(policy, asks)
     _check_installed()
     counts = Endpoints()
     with (
@@ -82,7 +81,7 @@ def chat(
         chosen = whom(model or (led(resumed) if resumed else ""))
 
         def begin() -> Session:
-            return opener.begun(resumed, chosen.model, managed, fork=fork)
+            return opener.begun(resumed, chosen.model, how.adjusted(policy), fork=fork)
 
         _talk(hf, opener, begin, chosen, allow, counts, loaded=resumed is not None)
 
@@ -126,10 +125,8 @@ def _talk(
     def make(session: Session, provider: Any, model: str) -> Agent:
         made = agent(
             session, provider, model, allow, onlooker=screen.show,
-            ask=lambda call: screen.may(call, made.toolbox), hooks=opener.hooks,
-            asks=opener.how.settings,
+            ask=lambda call: screen.may(call, made.toolbox), hooks=opener.hooks, **opener.how.given,
         )  # fmt: skip
-        made.planning = opener.how.plan
         made.confirm = screen.agreed
         return made
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import completions
-from holdfast.cli.agent_options import Asks, adjusted, agent_options
+from holdfast.cli.agent_options import Asks, agent_options
 from holdfast.cli.cap_options import cap_options
 from holdfast.cli.chat.resume import (
     Opener,
@@ -78,7 +78,7 @@ def run(
     stream_json: bool,
     quiet: bool,
     weak_model: str,
-    asks: dict[str, Any],
+    how: Asks,
     caps: dict[str, float | None],
 ) -> None:
     """Have the agent do one task in this directory; what is not allowed is denied."""
@@ -87,7 +87,6 @@ def run(
     from holdfast.agent.summariser import Voice
 
     conceal_keys()
-    how, managed = Asks.of(asks), adjusted(policy, asks)
     text, as_json = _prompt(prompt), asked.json or stream_json
     progress = _progress(quiet=quiet, as_json=as_json)
     with ends_when_told(), closing(Voice()) as voice, _store(asked, progress, trust) as hf:
@@ -96,13 +95,11 @@ def run(
         with unbegun(as_json=as_json):
             chosen = whom(model or (led(resumed) if resumed else ""))
             check_key(chosen)
-            if chosen.why:
-                progress.line(chosen.why, "dim", whole=True)
+            progress.note(chosen.why)
             provider = chosen.open(lambda seconds: progress.loading(chosen.model, seconds))
         with closing(provider):
-            session = opener.begun(resumed, chosen.model, managed, fork=fork)
-            if idle := unasked_here(session, weak_model):
-                progress.line(idle, "dim", whole=True)
+            session = opener.begun(resumed, chosen.model, how.adjusted(policy), fork=fork)
+            progress.note(unasked_here(session, weak_model))
             told = Told(session, chosen.model, progress, as_json=as_json, stream=stream_json)
             if resumed:
                 told.loaded(loaded(session, chosen.model))
@@ -146,8 +143,7 @@ def _last(
     from holdfast.cli.knowledge.instructions import waiting
 
     made = agent(session, provider, model, allow, headless=True, onlooker=told.happening,
-                 hooks=opener.hooks, asks=opener.how.settings)  # fmt: skip
-    made.planning = opener.how.plan
+                 hooks=opener.hooks, **opener.how.given)  # fmt: skip
     if made.instructions and (words := waiting(made.instructions, TRUST)):
         told.waits(words)
     return made.turn(text)

@@ -58,6 +58,11 @@ class Progress:
         width = screen.width if screen.is_terminal else COLUMNS
         say(words if whole else f"{lead}{fitted(words, width - len(lead))}", style, error=True)
 
+    def note(self, words: str) -> None:
+        """Something to know, said whole; nothing where there is nothing to know."""
+        if words:
+            self.line(words, "dim", whole=True)
+
     def loading(self, model: str, seconds: float) -> None:
         """A model is being loaded; said when it begins."""
         if self._loading != model:

@@ -14,11 +14,12 @@ def think(talk: Conversation, rest: str) -> None:
     """How long the model may think; alone, how long it may now."""
     from holdfast.agent.request_options import EFFORTS, USUAL_THINKING, thinking_of
 
-    options = talk.agent.options
+    options = dict(talk.agent.options)
     if rest in EFFORTS:
         options["effort"] = rest
     elif rest:
         options["thinking"] = thinking_of(rest)
+    talk.agent.options = options
     tokens, effort = options.get("thinking"), options.get("effort", "")
     if tokens is None and not effort:
         talk.screen.say(

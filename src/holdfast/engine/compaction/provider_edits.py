@@ -28,7 +28,7 @@ from holdfast.model.ledger import Ledger
 from holdfast.model.log import Clear, Entry, Marker, Summary
 from holdfast.model.message import Message, Opaque, SummaryText, ToolCall, ToolResult
 from holdfast.model.reply import Reply
-from holdfast.model.span import Span, union, without
+from holdfast.model.span import Span, Spans, union, without
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ async def _summary(
     words = _Words(sent, ledger, said, earlier(standing))
     text = words.text(_readable(reply))
     if reply.stop == "compaction":  # there is nothing in it besides
-        if tail := _tail(sent, said):
-            covers = without(covers, (Span(tail, covers[-1].last),))
-        covers = union(covers, (Span(entry.seq, entry.seq),))
+        covers = union(_before_tail(covers, sent, said), (Span(entry.seq, entry.seq),))
     asked = kept(said, reply.stop)
     return Summary(
         covers=covers,
@@ -128,6 +126,12 @@ async def _summary(
         reason=f"{reply.provider} compacted by itself{words.why}",
         sealed=sealed,
     )
+
+
+def _before_tail(covers: Spans, sent: SentRequest, said: Sequence[Entry]) -> Spans:
+    """What is covered of it, where the newest messages stay word for word."""
+    tail = _tail(sent, said)
+    return without(covers, (Span(tail, covers[-1].last),)) if tail else covers
 
 
 def _tail(sent: SentRequest, said: Sequence[Entry]) -> int:
