@@ -237,6 +237,16 @@ def test_what_does_not_fit_is_left_out_whole_and_named(tmp_path: Path) -> None:
     assert "[Left out, as they do not fit: HOLDFAST.md]" in text
 
 
+@pytest.mark.seed("000", 101)
+def test_a_file_of_ones_own_that_git_would_commit_says_so(tmp_path: Path) -> None:
+    root = project(tmp_path, {"CLAUDE.local.md": "mine"})
+    [found] = reader(root, "always").files()
+    assert found.why.endswith("; git does not ignore it, so it may be committed")
+    (root / ".gitignore").write_text("*.local.md\n")
+    [found] = reader(root, "always").files()
+    assert "git" not in found.why
+
+
 def test_a_directory_without_repository_is_a_project_of_its_own(tmp_path: Path) -> None:
     written(tmp_path, {"AGENTS.md": "above", "here/AGENTS.md": "here"})
     assert loaded(reader(tmp_path / "here", "always").files()) == ["AGENTS.md"]

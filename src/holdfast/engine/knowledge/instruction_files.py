@@ -39,7 +39,8 @@ from holdfast.core.tokens.estimate import estimate
 from holdfast.engine.knowledge.safe_read import SafeText, inside, read_text
 from holdfast.engine.knowledge.trust import trusted
 from holdfast.errors import HoldfastError, Unsafe
-from holdfast.files import Root, config_home, project_root
+from holdfast.files import Found, Root, config_home, project_root
+from holdfast.gitignore import Ignoring
 
 MANAGED: Final = "/etc/holdfast"
 """Where whoever manages the machine puts its policy."""
@@ -191,8 +192,8 @@ class _Gathering:
         for rules in RULES:
             for path in self._rules(self.root, _join(name, rules), way):
                 self._project(path, way)
-        for one in LOCAL:
-            self._project(_join(name, one), _Way(level="local", why=why))
+        for path in (_join(name, one) for one in LOCAL):
+            self._project(path, _Way(level="local", why=why + self._shared(path)))
 
     def _rules(self, root: Root, place: str, way: _Way) -> list[str]:
         """The rule files beneath a directory, also through links that stay inside."""
@@ -213,6 +214,16 @@ class _Gathering:
             others = {entry.path for entry in entries if entry.kind in ("directory", "symlink")}
             pending += sorted(others.difference(files))
         return sorted(found)
+
+    def _shared(self, path: str) -> str:
+        """That git does not ignore a file which a person keeps to themselves."""
+        if not os.path.lexists(self.root.path / path):
+            return ""
+        ignoring = Ignoring(self.root)
+        own = ignoring(Found(path, "file", os.lstat(self.root.path / path)))
+        if own or not ignoring.repository:
+            return ""
+        return "; git does not ignore it, so it may be committed"
 
     def _project(self, path: str, way: _Way) -> None:
         """A file of the project, where there is one."""
