@@ -56,6 +56,17 @@ def test_a_reply_whose_line_never_ends_is_a_failed_reply(format: str) -> None:
     assert "bytes; no reply needs them" in reply.error
 
 
+@pytest.mark.parametrize("format", ["anthropic", "openai-chat", "openai-responses", "gemini"])
+def test_the_first_thing_that_went_wrong_is_what_is_told(format: str) -> None:
+    decoder = codec(format).decoder()
+    decoder.feed(b'event: error\ndata: {"type": "error", "error": {"message": "boom"}}\n\n')
+    assert decoder.feed(b"data: {\n\n") == []
+    for _ in range(9):
+        assert decoder.feed(b"x" * (LONGEST // 8)) == []
+    reply = decoder.close()
+    assert (reply.stop, "boom" in reply.error, reply.message.parts) == ("error", True, ())
+
+
 def as_specified(whole: bytes) -> list[Event]:
     """Events by the words of the standard, from the whole at once."""
     found: list[Event] = []
