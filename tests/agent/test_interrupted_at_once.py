@@ -28,7 +28,7 @@ class Striking:
         if event != "call" or not frame.f_code.co_filename.startswith(PACKAGE):
             return
         self.inside |= frame.f_code.co_name == "_begin"  # before it the chat says it
-        self.begun |= frame.f_code.co_name == "speak"
+        self.begun |= frame.f_code.co_name == "send"
         self.left -= self.inside
         if self.left == 0 and not self.begun:
             sys.settrace(None)
