@@ -6,10 +6,14 @@ the hash of its words and its two labels, given by `labelling.md` before any rul
 The words themselves are not here: DIRECTORY holds a clone of each repository, as `owner+name` or
 `owner+name/repo`. What a clone no longer holds is told, and not counted.
 
-Sessions were labelled twice, by a reader who knew none of the rules of that day. The first 316 were
-read before the rules were changed the first time. Of what was read the second time, a session is
-held out where the first two bytes of the SHA-256 of `owner/name/path` (and `#run`) are odd; the
-others, in `development.jsonl`, are what the rules were then changed on.
+Sessions were labelled in two lots, by a reader who knew none of the rules of that day. The first
+316 were read before the rules were changed the first time. Of the second lot a session is held out
+where the first two bytes of the SHA-256 of `owner/name/path` (and `#run`) are odd; the others, in
+`development.jsonl`, are what the rules were then changed on.
+
+All that is held out was then read a second time, by a more precise guide that decides what the
+first had left open: a message has the two labels of the first reading, and behind them those of the
+second where it was read. The second is what counts; how far the two agree is printed.
 """
 
 from __future__ import annotations
@@ -37,13 +41,19 @@ _RUN = re.compile(r"^# aider chat started at ", re.MULTILINE)
 _WIDE = re.compile("[\u4e00-\u9fff]")
 
 
+Label = bool | None
+
+
 class Judged(NamedTuple):
     """A message, whether it is the first of its session, and its labels."""
 
     text: str
     first: bool
-    labels: dict[str, bool | None]
+    labels: dict[str, Label]
     labelling: int = 1
+
+    before: dict[str, Label] | None = None
+    """The labels of the first reading, where it was read twice."""
 
 
 def sessions(file: Path | None = None) -> list[dict[str, Any]]:
@@ -84,11 +94,13 @@ def judged(home: Path, file: Path | None = None) -> Iterator[Judged]:
         text = _shown(home, session)
         said = messages(text, session["path"], session.get("run", "")) if text else []
         places = {digest(one): place for place, one in enumerate(said)}
-        for name, constraint, correction in session["labels"]:
+        for name, *labels in session["labels"]:
             if name in places:
-                labels = {"constraint": constraint, "correction": correction}
-                first, labelling = places[name] == 0, session.get("labelling", 1)
-                yield Judged(said[places[name]], first, labels, labelling)
+                readings = [dict(zip(KINDS, labels[at : at + 2], strict=True)) for at in (0, 2)
+                            if labels[at:]]  # fmt: skip
+                first, lot = places[name] == 0, session.get("labelling", 1)
+                before = readings[0] if len(readings) > 1 else None
+                yield Judged(said[places[name]], first, readings[-1], lot, before)
 
 
 def _shown(home: Path, session: dict[str, Any]) -> str:
@@ -110,6 +122,26 @@ def score(found: list[Judged], kind: Kind, wide: bool | None = None) -> Score:
     return Score(told.count((True, True)), told.count((True, False)), told.count((False, True)))
 
 
+def first_reading(found: list[Judged]) -> list[Judged]:
+    """The same messages with the labels of the first reading."""
+    return [one._replace(labels=one.before or one.labels) for one in found]
+
+
+def agreement(found: list[Judged], kind: Kind) -> tuple[int, float, float]:
+    """Of how many messages both readings say something, how often the same, and Cohen's kappa."""
+    pairs = [
+        (one.before[kind], one.labels[kind])
+        for one in found
+        if one.before and None not in (one.before[kind], one.labels[kind])
+    ]
+    if not pairs:
+        return 0, 1.0, 1.0
+    same = sum(first == second for first, second in pairs) / len(pairs)
+    one, two = (sum(bool(pair[at]) for pair in pairs) / len(pairs) for at in (0, 1))
+    chance = one * two + (1 - one) * (1 - two)
+    return len(pairs), same, (same - chance) / (1 - chance) if chance < 1 else 1.0
+
+
 def line(name: str, told: Score) -> str:
     figures = f"{told.right:>6} {told.wrong:>6} {told.missed:>7}"
     return f"{name:<30} {figures} {told.precision:>10.2f} {told.recall:>7.2f}"
@@ -122,7 +154,11 @@ def report(name: str, found: list[Judged], known: int) -> None:
         print(line(kind, score(found, kind)))
         for labelling in sorted({one.labelling for one in found}):
             some = [one for one in found if one.labelling == labelling]
-            print(line(f"{kind}, labelling {labelling}", score(some, kind)))
+            print(line(f"{kind}, lot {labelling}", score(some, kind)))
+        if any(one.before for one in found):
+            print(line(f"{kind}, first reading", score(first_reading(found), kind)))
+            many, same, kappa = agreement(found, kind)
+            print(f"{'':<4}{many} read alike by {same:.3f}, kappa {kappa:.3f}")
         print(line(f"{kind}, Chinese", score(found, kind, True)))
         print(line(f"{kind}, other languages", score(found, kind, False)))
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.ledger import quality
-from tests.ledger.quality import digest, judged, messages, score, sessions
+from tests.ledger.quality import (
+    agreement,
+    digest,
+    first_reading,
+    judged,
+    messages,
+    score,
+    sessions,
+)
 
 EXPORTED = """<!-- Generated -->
 
@@ -40,15 +48,16 @@ HISTORY = (
 
 def test_there_are_enough_of_each_kind_and_no_words_of_anybody() -> None:
     labels = [label for session in sessions() for label in session["labels"]]
-    assert sum(constraint is True for _, constraint, _ in labels) >= 150
-    assert sum(correction is True for _, _, correction in labels) >= 150
-    assert all(len(name) == 12 and int(name, 16) >= 0 for name, _, _ in labels)
+    for at in (1, 2, 3, 4):
+        assert sum(label[at] is True for label in labels if len(label) > at) >= 150
+    assert all(len(name) == 12 and int(name, 16) >= 0 for name, *_ in labels)
+    assert {len(label) for label in labels} == {3, 5}
     assert len({session["repository"] for session in sessions()}) >= 20
 
 
 def test_what_the_rules_were_changed_on_is_not_what_they_are_judged_by() -> None:
     held, seen = (
-        {name for session in sessions(file) for name, _, _ in session["labels"]}
+        {name for session in sessions(file) for name, *_ in session["labels"]}
         for file in (quality.HELDOUT, quality.DEVELOPMENT)
     )
     assert held
@@ -74,7 +83,11 @@ def test_labels_are_scored_against_the_words_of_a_clone(
         name = ["-c", "user.name=me", "-c", "user.email=me@example.com"]
         subprocess.run(["git", *name, *command], cwd=clone, check=True)
     said = messages(EXPORTED, "a.md", "")
-    labels = [[digest(said[0]), False, None], [digest(said[1]), True, True], ["0" * 12, True, True]]
+    labels = [
+        [digest(said[0]), False, None],
+        [digest(said[1]), None, False, True, True],
+        ["0" * 12, True, True],
+    ]
     told = {"repository": "me/mine", "commit": "HEAD", "path": "a.md", "labels": labels}
     (tmp_path / "labels.jsonl").write_text(json.dumps(told) + "\n")
     monkeypatch.setattr(quality, "HELDOUT", tmp_path / "labels.jsonl")
@@ -83,3 +96,6 @@ def test_labels_are_scored_against_the_words_of_a_clone(
     assert tuple(score(found, "constraint")) == (1, 0, 0)
     assert tuple(score(found, "correction")) == (1, 0, 0)
     assert tuple(score(found, "correction", wide=True)) == (0, 0, 0)
+    assert tuple(score(first_reading(found), "correction")) == (0, 1, 0)
+    assert agreement(found, "constraint") == (0, 1.0, 1.0)
+    assert agreement(found, "correction")[:2] == (1, 0.0)

@@ -15,6 +15,14 @@ _WORK = (
     r"(?:use|using|edit|change|touch|modify|run|write|create|add|import|install|commit|fix|update|"
     r"keep|test|read|delete|remove|rename|rely|depend|support|output|print|return|show)"
 )
+_CONDITION = (
+    r"(?: that)? (?:(?:we|you) (?!have\b|are\b)|(?:to|not|nothing|no|never)\b"
+    r"|(?:\S+ ){0,7}?(?:tests?"
+    r"|builds?|compiles?|lint\w*|typescript|docs?|documentation|readme|comments?|secrets?|keys?"
+    r"|standards?|conventions?|existing|still|nothing|never|anything"
+    r"|(?:no|not|n['’]t) (?:break|change|lose|affect|touch|be (?:pushed|committed|changed)))\b)"
+)
+"""What a demand to make sure of something is about, where it is more than what is to be made."""
 _WORSE = (
     r"(?:big|small|large|long|short|wide|narrow|slow|fast|intense|bright|dark|dim|light|loud|much|"
     r"many|complicated|complex|verbose|high|low|close|far|thin|thick|strict|generic)"
@@ -24,25 +32,35 @@ ENGLISH: Final = (
     rule(
         "en-prohibition",
         "constraint",
-        _CLAUSE + r"(?:do not|don['’]?t|never(?! \w+s\b))\s+(?!(?:you|we|they|i|mind|think|know|see"
+        _CLAUSE
+        + r"(?:do not|don['’]?t|never(?! \w+s\b))\s+(?!(?:you|we|they|i|mind|think|know|see|show"
+        r"|display|allow|convert|limit|render|hide|reset|wrap"
         r"|understand"
         r"|like|have|worry|care|seem|look|want|deal|need)\b)\w+",
         r"\b(?:i|we) (?:do ?n['’]?t|do not) (?:want|wish) (?:you )?to (?!be\b|worry|have to|wait"
         r"|lose|block|miss)\w+",
-        r"\b(?:must|should|shall|may)(?:n['’]?t| not| never)\b(?! (?:we|you|i|it|this|that)\b)"
-        r"\s+(?!figure|find|see|get|understand|be (?:that|the case|possible|needed|necessary|in"
+        r"\b(?:must|shall|may|should(?= never))(?:n['’]?t| not| never)\b(?! (?:we|you|i|it|this"
+        r"|that)\b)"
+        r"\s+(?!figure|find|see|get|understand|render|show|appear|display|happen|explode"
+        r"|crash|fail"
+        r"|be (?:that|the case|possible|needed|necessary|in"
         r"|there|so|empty)\b)\w+",
         r"\b(?:you|agents?|nobody|it) can(?:n?o?t| not|['’]t) (?:use|change|touch|edit|modify"
         r"|add|rely)\b",
         r"\bshould have nothing to do with\b",
         r"\bunder no circumstances\b|\bon no account\b",
+        r"\b(?:i['’]?d|i would|we['’]?d) rather not\b",
     ),
     rule(
         "en-obligation",
         "constraint",
-        r"(?<!\bit )(?<!\bthere )(?<!\bthat )(?<!\bthis )(?<!\byou )(?<!\bwe )\bmust\b(?! (?:be"
-        r"|have) (?:a"
-        r"|the|some))",
+        r"(?<!\bit )(?<!\bthere )(?<!\bthat )(?<!\bthis )(?<!\byou )(?<!\bwe )\bmust\b"
+        r"(?= (?:also |all |always |only )*(?:not|never|remain|stay|use|follow|pass|support|work"
+        r"|return"
+        r"|include|keep|have no|be (?:kept|used|preserved|done|written|updated|tested|approved"
+        r"|reviewed|compatible|concise|maintained|followed))\b)"
+        r"(?! (?:not|never) (?:explode|crash|fail|happen|show|render|appear|be (?:shown"
+        r"|visible))\b)",
         r"\byou must\b(?! (?:be|have) )",
         _CLAUSE + r"(?:always|be sure|don['’]?t forget)\b",
         rf"(?:{_CLAUSE}|(?<!just )\b(?:let['’]?s|need to|have to|must|(?<!to )also) )"
@@ -52,9 +70,11 @@ ENGLISH: Final = (
         r"(?! (?:that )?(?:we|you|i|they|it)['’](?:re|ve|m|s)\b)"
         r"(?! (?:that )?(?:my|our) (?:app|project|site|page)\b)"
         r"(?!.*\b(?:work(?:s|ing)|set ?up|looks? good|makes? sense|(?:is|are) (?:configured"
-        r"|functioning|correct))\b)",
-        r"\bshould always\b|\bshould only (?:be|use|have|contain) (?:changed|used|edited|one)\b",
-        r"\ball (?:the |our )?(?:\w+ )?(?:code|tests?|files?|pages?|components?|hooks?|commands?"
+        r"|functioning|correct))\b)"
+        rf"(?={_CONDITION})",
+        r"\bshould always\b(?! (?:show|display|be (?:shown|visible)))|\bshould only (?:be|use|have"
+        r"|contain) (?:changed|used|edited|one)\b",
+        r"\ball (?:the |our )?(?:\w+ )?(?:code|tests?|files?|hooks?|changes?"
         r"|functions?) (?:should|must|need)\b",
         r"\bkeep (?:\S+ ){1,5}(?:updated|up to date|up-to-date|in sync)\b",
         rf"{_CLAUSE}follow (?:the|this|these|those|them|our|your|my|best|existing)\b"
@@ -62,13 +82,16 @@ ENGLISH: Final = (
         r"|\b(?:use|follow|using|following) (?:\S+ ){0,3}best pra[ct]+ices?\b",
         r"\b(?:tdd|test[- ]driven|test[- ]first)\b(?!.*\?\s*$)",
         r"\b(?:maintain|keep|break|stay|remain|preserve) (?:\w+ ){0,2}backwards?[- ]compatib",
-        r"\bnot both\b|\bone at a time\b",
+        r"\bone at a time\b",
         r"\bit is (?:important|essential|crucial) (?:that|to)\b",
+        r"\b(?:by|per|is|what['’]s) (?:the )?best pra[ct]+ice\b(?!.*\?\s*$)",
+        r"\b(?:make|add) (?:this|that|it|these) (?:as |to |into )?(?:a|the|my|your|our|all)? ?"
+        r"(?:\w+ )?(?:rules?|guidelines?|instructions)\b(?!.*\?\s*$)",
     ),
     rule(
         "en-exclusion",
         "constraint",
-        r"^(?!(?:i(?! (?:want|need|would|do|think))|it|this|that|there|how|why|what"
+        r"^(?!(?:(?:but )?i(?! (?:want|need|do|think))|without|it|this|that|there|how|why|what"
         r"|is|are|if|in)\b)"
         r".*?\bwithout\s+(?!(?:book|warn|pric|meet|someth|anyth|noth)ing\b)"
         r"(?:\w+ing\b|any\b|a\b|\w+ (?:warnings?|changes?|errors?))",
@@ -97,7 +120,13 @@ ENGLISH: Final = (
         rf"{_CLAUSE}only\s+{_WORK}\b(?! (?:in|is|was|i|we|it)\b)",
         r"\b(?:just|only) (?:the )?(?:ui|frontend|backend|\w+ code)\b,? (?:no|not)\b",
         rf"\bjust {_WORK} (?:\S+ ){{1,6}}for now\b|\bjust (?:make|do) (?:\S+ ){{1,6}}for now\b",
-        rf"\b(?:{_WORK}|focus)\s+(?:…\s+)?only\b|\blet['’]?s only\b",
+        r"(?<!to )(?<!will )\b(?:use|using|edit|change|touch|modify|run|write|create|add|import"
+        r"|install|commit|fix|update|test|read|delete|remove|focus)\s+(?:…\s+)?only\b"
+        r"|\blet['’]?s only\b",
+        r"\b(?:let['’]?s|just|only) (?:\w+ ){0,2}focus on\b.{0,80}\bfor now\b",
+        r"^(?:(?:no|nope|ok|please|for now),? )*(?:let['’]?s |just )+stick (?:w/|with|to)\b",
+        r"\b(?:do|make|only) (?:\w+ (?:and )?)?(?:simple|small|minimal) "
+        r"(?:edits|changes|steps)\b",
         r"\b(?:at most|no more than|not more than|at least (?:an?|one|two|three|\d+)"
         r"|no longer than|a maximum of)\b",
         r"\b(?:limit|restrict) (?:the )?(?:scope|your\w*|changes|this|it)\b|\b(?:just"
@@ -108,15 +137,15 @@ ENGLISH: Final = (
         r"|(?<!\bat )(?<!\bat a )(?<!\bat the )\b(?:bare )?minimum\b(?! viable)"
         r"|\bonly the minimal\b|\b(?:be|stay|remain) (?:very )?(?:concise"
         r"|brief|careful)\b"
-        r"|\bnothing (?:fancy|complicated)\b",
+        r"|\bnothing (?:fancy|complicated)\b|\bdead simple\b|\bmost (?:basic|simple)\b",
         r"\bdependency[- ]free\b",
     ),
     rule(
         "en-preservation",
         "constraint",
         r"(?:^|(?<!yes)[,;:]\s*|\b(?:and|please|while|but)\s+)keep(?:ing)? (?:it|this|that|them|all"
-        r"|every\w*|the)\b"
-        r"(?! (?:up|going|track|me|posted))",
+        r"|every\w*|the)\b(?= (?:\S+ ){0,4}?(?:as|like|same|existing|current|original|working"
+        r"|behaviou?r|functionality|logic|structure|styles?|design|api|rest|else|way)\b)",
         r"\b(?:stay|leave|left|keep|kept|remain)\b(?:\s\S+){0,4}? (?:as[- ]is|alone|untouched"
         r"|unchanged|intact)\b",
     ),
@@ -127,8 +156,10 @@ ENGLISH: Final = (
         r"|\bas (?:each|every|(?:you|we) (?:go|progress|proceed|work))\b"
         r"|(?<!somewhere )\balong the way\b",
         r"\bbefore (?:moving|continuing|proceeding|going|doing|starting|implementing|coding|writing"
+        r"|touching (?:\w+ )?(?:code|files?|anything)"
         r"|(?:making|taking|editing|touching|committing|pushing) (?:any|the|a)\b"
-        r"|(?:you|we) (?:\w+ )?(?:do|start|go|commit|push|write|change|touch|make|edit|implement"
+        r"|(?:you|we) (?:\w+ )?(?:decide|do|start|go|commit|push|write|change|touch|make|edit"
+        r"|implement"
         r"|begin"
         r"|continue|proceed|move|get)"
         r"|any (?:other|further|more|code|changes?|commits?|work|edits?|implement\w*|coding))\b"
@@ -136,6 +167,9 @@ ENGLISH: Final = (
         r"(?!(?: (?:on|anything|any further))?(?:\.{2,}|, (?:a|some) (?:few|couple)))",
         r"^(?:also |and )?before (?:you|we|just|\w+ing)\b [^,?]{3,80}, (?:please |first |just )?"
         r"(?!(?:let['’]?s|we|i|it|you|the|this|a|there|they|that)\b)\w+",
+        r"^(?:(?:just|please|now|then|but|no|wait),? )*(?:do|read|check|look|plan|trace|explain"
+        r"|discuss"
+        r"|verify|test|review|finish|research|study|ask|investigate)\b[^,?:]{0,60}\bfirst\s*[.!]*$",
         r"\b(?:one|1)[- ]by[- ](?:one|1)\b|\bone[- ]at[- ]a[- ]time\b|\bstep[- ]by[- ]step, ",
         r"\b(?:i['’]?d|i would|we) prefer\b|\bpreferably\b",
     ),
@@ -251,7 +285,8 @@ ENGLISH: Final = (
     rule(
         "en-failure",
         "correction",
-        r"\b(?:reports?|returns?|raises?|get|gets|got|getting|sees?|seeing|saw|receiv\w+|hit|hitting|throws?|throwing|shows?"
+        r"\b(?:reports?|returns?|raises?|get|gets|got|getting|sees?|seeing|saw|receiv\w+|hit"
+        r"|hitting|throws?|throwing|shows?"
         r"|showing|gives?|giving|have|having|has|there['’]?s|there (?:is|are|was|were)"
         r"|here['’]?s|here is"
         r"|now|new|same|this|another|similar|latest|next|following)\b"
@@ -273,7 +308,8 @@ ENGLISH: Final = (
         r"|\b(?:got|get|getting|see|seeing|receive) no\b|\bdumb\b",
         r"\b(?:i|its?|that|this|still|keep) (?:now )?(?:gets?|got|getting|gives?) (?:this|…)"
         r"(?= (?:when|while|but|in|on|after|if|even|again|msg|message)\b|\s*(?:$|:))",
-        r"\b(?:works?|worked|working|good|fine|great|launched|inserts?|appearing|created|responds)\b"
+        r"\b(?:works?|worked|working|good|fine|great|launched|inserts?|appearing|created"
+        r"|responds)\b"
         r".{0,70}?[ ,]but (?:it(?:['’]s)? (?:is )?(?:only|just|still|does|also)|its only|only\b"
         r"|not (?:when|to|for|in|the|all|any|on)\b|no \w+ (?:were|was|are|is)\b|then (?:it|the|i)\b"
         r"|when (?:i|it|there)\b|now\b|there(?:['’]s| is| are)\b|nothing\b)(?!.*\?\s*$)",
@@ -302,6 +338,14 @@ ENGLISH: Final = (
         r"\bi (?:can['’]?t|cannot|can not|am (?:not able|unable)|['’]m (?:not able|unable))\b"
         r"(?! (?:remember|recall|tell|decide|wait|think|find out|believe|say))(?!.*\?\s*$)",
         r"\bi(?:['’]m| am) not (?:see|get|find|hear|sure (?:you|that|this|it))\w*\b",
+        r"\b(?:cannot|can['’]?t|could not|couldn['’]t) be (?:found|performed|read|opened|loaded"
+        r"|inserted)\b"
+        r"(?!.*\?\s*$)",
+        r"^(?:(?:and|but|also|now|ok|thanks|still)[,.]? )*getting (?:this|the|an?|these|same)\b",
+        r"^it['’]?s? gives\b|\bbut (?:i(?:['’]m| am)|we(?:['’]re| are)) (?:\w+ )?(?:getting"
+        r"|seeing)\b",
+        r"\bbut not (?:to any|the other|all|when)\b|\bnow (?:i|we|it) can (?:only|just)\b",
+        r"\bshould(?:n['’]t| not) be (?:needed|necessary|there|here)\b|^why not (?:just|simply)\b",
         r"\bnothing (?:happens|happened|changed|works|is|was|shows|appears)\b|\bdoing (?:nothing"
         r"|anything)\b"
         r"|\bnone of (?:them|it|these|those|the)\b",
@@ -344,5 +388,7 @@ ENGLISH: Final = (
         r"|same)\b",
         r"\b(?:reverted|rolled back) (?:your|that|the|all)\b",
         r"^(?:no,? )?(?:please )?(?:try|do it) again\b(?! to\b)|\bundid (?:that|your)\b",
+        r"^(?:(?:no|please|let['’]?s|and|just|then),? )*(?:go|switch|change (?:it|this"
+        r"|that)) back to\b",
     ),
 )
