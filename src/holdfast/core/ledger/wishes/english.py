@@ -74,7 +74,7 @@ ENGLISH: Final = (
         rf"(?={_CONDITION})",
         r"\bshould always\b(?! (?:show|display|be (?:shown|visible)))|\bshould only (?:be|use|have"
         r"|contain) (?:changed|used|edited|one)\b",
-        r"\ball (?:the |our )?(?:\w+ )?(?:code|tests?|files?|hooks?|changes?"
+        r"\ball (?:the |our )?(?:\w+ )?(?:code|tests?|files?|hooks?|changes?|components?"
         r"|functions?) (?:should|must|need)\b",
         r"\bkeep (?:\S+ ){1,5}(?:updated|up to date|up-to-date|in sync)\b",
         rf"{_CLAUSE}follow (?:the|this|these|those|them|our|your|my|best|existing)\b"
