@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.engine.bridge import drive
 from holdfast.engine.lazy import later
 from holdfast.engine.settings import settings
-from holdfast.files import data_home
+from holdfast.errors import Unsafe
+from holdfast.files import Root, data_home
 
 if TYPE_CHECKING:
     from holdfast.core.knowledge.recall import Recalled
@@ -45,16 +47,30 @@ def memory_directory(project: str, environ: Mapping[str, str] | None = None) -> 
 
 
 def main_worktree(project: str) -> str:
-    """The repository that a worktree belongs to; the project itself where it is none."""
-    try:
-        with (Path(project) / ".git").open("rb") as file:
-            told = file.read(POINTER).decode("utf-8", "surrogateescape")
-    except OSError:
-        return project
+    """The repository that a worktree belongs to; the project itself where it is none.
+
+    The repository must know the worktree: a directory that only says that it is one would be shown
+    the notes of whichever project it names.
+    """
+    own = Path(project) / ".git"
+    told = _pointer(own)
     place = Path(project, told.removeprefix("gitdir:").strip())
-    if told.startswith("gitdir:") and place.parts[-3:-1] == (".git", "worktrees"):
-        return str(place.parents[2])
-    return project
+    if not told.startswith("gitdir:") or place.parts[-3:-1] != (".git", "worktrees"):
+        return project
+    known = _pointer(place / "gitdir").strip()
+    return (
+        str(place.parents[2])
+        if known and os.path.realpath(known) == os.path.realpath(own)
+        else project
+    )
+
+
+def _pointer(file: Path) -> str:
+    """The beginning of a small file of git's that names a path; empty where there is none."""
+    try:
+        return Root(file.parent).read(file.name, POINTER).decode("utf-8", "surrogateescape")
+    except (OSError, Unsafe):
+        return ""
 
 
 class OpenSession(Protocol):
