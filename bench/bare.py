@@ -26,7 +26,7 @@ _SESSION = {
     "sources": "session", "entries": f"place >> {SEQ_BITS}", "markers": f"place >> {SEQ_BITS}",
     "parts": f"place >> {SEQ_BITS + ORDINAL_BITS}",
 }  # fmt: skip
-_WORDS = "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)"
+_WORDS = "INSERT INTO search (rowid, words, about, stems) VALUES (?, ?, ?, ?)"
 AT_ONCE = 1000
 """How many rows of the index are written in one transaction."""
 
