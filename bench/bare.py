@@ -38,7 +38,7 @@ class Floor(msgspec.Struct):
 
     sessions: list[dict[str, list[Row]]]
     """For each session its rows by table; parts end with the part itself, not with its bytes."""
-    words: list[tuple[int, str, str]]
+    words: list[tuple[int, str, str, str]]
     counts: dict[str, int]
 
     @classmethod
@@ -59,7 +59,7 @@ class Floor(msgspec.Struct):
     @property
     def text(self) -> int:
         """Bytes of text in the index."""
-        return sum(len(text.encode()) for _, text, _ in self.words)
+        return sum(len(text.encode()) for _, text, *_ in self.words)
 
     def run(self, files: Path, path: Path) -> tuple[float, float]:
         """Decode the lines, write the rows, write the index; how long the first two and it took."""
@@ -102,7 +102,7 @@ def _by_session(db: Sqlite, table: str) -> dict[int, list[Row]]:
     return found
 
 
-def _words(db: Sqlite) -> Iterator[tuple[int, str, str]]:
+def _words(db: Sqlite) -> Iterator[tuple[int, str, str, str]]:
     """What the index is given, in its order."""
     while steps := list(indexing.ready(db, AT_ONCE)):
         for step in steps:
