@@ -5,6 +5,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 import holdfast
@@ -32,6 +33,7 @@ def fill(path: Path) -> str:
         return s.id
 
 
+@pytest.mark.seed("001", 97)
 def test_what_it_cost(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     id = fill(path)
@@ -47,6 +49,7 @@ def test_what_it_cost(tmp_path: Path) -> None:
     assert "in all" in shown.stdout
 
 
+@pytest.mark.seed("001", 171)
 def test_sums_by_model_within_a_session_and_by_day(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     id = fill(path)
@@ -81,6 +84,8 @@ def test_sums_by_model_within_a_session_and_by_day(tmp_path: Path) -> None:
     assert "2026-03-31" in run(*cost, "--since", "tomorrow").stderr
 
 
+@pytest.mark.seed("000", 149, 150, 151, 152, 153)
+@pytest.mark.seed("001", 94, 95)
 def test_a_status_line(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     fill(path)
@@ -97,6 +102,7 @@ def test_a_status_line(tmp_path: Path) -> None:
     assert state["output_style"]["name"] == "default"
 
 
+@pytest.mark.seed("001", 162, 163, 164, 167)
 def test_lines_and_the_last_call_alone(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     id = fill(path)

@@ -4,6 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from holdfast.cli.chat.status_line import Pace, Script, cut, shown
 
 STATE = {"cwd": "", "context_window": {"used_percentage": 42}}
@@ -25,6 +27,7 @@ def said(script: Script, seconds: float = 20) -> list[str]:
     return script.lines
 
 
+@pytest.mark.seed("000", 148)
 def test_it_is_begun_at_most_every_300_ms() -> None:
     clock = Clock()
     pace = Pace(clock=clock)
@@ -50,6 +53,7 @@ def test_many_changes_are_one_run_when_it_may_be_begun(tmp_path: Path) -> None:
     assert script.lines == ["x", "x"]
 
 
+@pytest.mark.seed("000", 147)
 def test_a_script_reads_the_state_and_its_first_lines_are_shown() -> None:
     told = "import json,sys; s=json.load(sys.stdin); print(s['context_window']['used_percentage'])"
     script = Script(f'python3 -c "{told}"', lambda: STATE)

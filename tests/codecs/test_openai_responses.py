@@ -36,6 +36,8 @@ def golden(name: str) -> Any:
     return json.loads((GOLDEN / name).read_text("utf-8"))
 
 
+@pytest.mark.seed("000", 30)
+@pytest.mark.seed("004", 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89)
 def test_a_reply_of_every_kind_of_item_is_read_and_sent_back() -> None:
     told = golden("response.json")
     reply = CODEC.decode(json.dumps(told).encode())
@@ -83,6 +85,7 @@ def test_a_recorded_stream_gives_the_same_reply_and_tells_its_pieces() -> None:
     )
 
 
+@pytest.mark.seed("004", 34, 66)
 def test_leading_system_blocks_are_the_instructions_and_later_ones_the_developers() -> None:
     request = CODEC.encode(
         window(
@@ -103,6 +106,7 @@ def test_leading_system_blocks_are_the_instructions_and_later_ones_the_developer
     ]
 
 
+@pytest.mark.seed("004", 65, 67, 69, 70, 71, 73)
 def test_fields_of_the_request_come_from_the_options() -> None:
     extra = {
         "service_tier": "flex",
@@ -134,12 +138,14 @@ def test_fields_of_the_request_come_from_the_options() -> None:
     assert request["context_management"] == [{"type": "compaction", "compact_threshold": 9}]
 
 
+@pytest.mark.seed("004", 74)
 def test_a_model_known_not_to_think_is_not_asked_for_encrypted_reasoning() -> None:
     request = CODEC.encode(window(block("user", "Hi.")), PLAIN, Options())
     assert "include" not in request
     assert "include" in CODEC.encode(window(block("user", "Hi.")), Profile(name="x"), Options())
 
 
+@pytest.mark.seed("004", 68)
 def test_tools_are_written_for_the_api_and_native_ones_for_their_owner_only() -> None:
     tools = (
         *TOOLS,
@@ -162,6 +168,7 @@ def test_tools_are_written_for_the_api_and_native_ones_for_their_owner_only() ->
     ]
 
 
+@pytest.mark.seed("004", 96)
 def test_a_picture_keeps_its_detail_and_other_media_go_natively_or_in_words() -> None:
     detailed = Media(
         type="image/png", url="https://e.org/a.png", seal=seal("openai", b'{"detail":"low"}')
@@ -188,6 +195,7 @@ def test_a_model_that_sees_nothing_is_told_what_was_left_out() -> None:
     assert made[0]["content"][0]["text"].startswith("[image/png shot.png left out")
 
 
+@pytest.mark.seed("004", 94)
 def test_phase_and_end_turn_go_back_on_the_message_they_came_with() -> None:
     said = Text("Done.", seal=seal("openai", b'{"phase":"final_answer","end_turn":true}', MODEL))
     assert sent(block("user", "Hi."), block("assistant", said))[1] == {
@@ -276,6 +284,7 @@ def test_a_custom_call_is_known_by_its_seal_or_by_its_tool() -> None:
     assert made[2]["arguments"] == '{"input":"free"}'
 
 
+@pytest.mark.seed("004", 95)
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -294,6 +303,7 @@ def test_arguments_go_as_they_were_written_where_they_are_an_object(
     assert made[0]["arguments"] == expected
 
 
+@pytest.mark.seed("004", 93)
 def test_a_request_goes_on_after_a_reply_without_a_violation() -> None:
     reply = CODEC.decode(json.dumps(golden("response.json")).encode())
     request = CODEC.encode(after(reply.message, tools=TOOLS), THINKER, Options())

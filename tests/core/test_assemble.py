@@ -1,5 +1,7 @@
 """Assembly: sections in the policy's order, and what each named system's window looks like."""
 
+import pytest
+
 from holdfast.core.window.assemble import Seen, Surroundings, assemble
 from holdfast.core.window.budget import budget
 from holdfast.model.log import Entry, Folded, PartRef, Pinned, Summary
@@ -62,6 +64,7 @@ def compacted() -> Seen:
     )
 
 
+@pytest.mark.seed("001", 7, 8, 9, 11, 12, 13, 14, 15, 142)
 def test_aiders_chunks_stand_in_aiders_order() -> None:
     assert order(window("aider")) == [
         "system:system",
@@ -85,6 +88,7 @@ def test_aiders_chunks_stand_in_aiders_order() -> None:
     ]
 
 
+@pytest.mark.seed("004", 31)
 def test_codex_lays_its_bundle_again_behind_the_summary() -> None:
     assert order(window("codex"))[:4] == [
         "system:system",
@@ -106,6 +110,7 @@ def test_codex_lays_its_bundle_again_behind_the_summary() -> None:
     assert kept.parts == (Text("first question"),)
 
 
+@pytest.mark.seed("004", 208, 209)
 def test_claude_code_says_its_reminders_as_the_user() -> None:
     made = window("claude-code")
     assert order(made)[:3] == ["system:system", "context:system", "instructions:user"]
@@ -131,6 +136,8 @@ def test_a_summary_is_background_and_says_so() -> None:
     assert block.parts[0].scaffold == "conversation_summary"  # type: ignore[union-attr]
 
 
+@pytest.mark.seed("001", 120)
+@pytest.mark.seed("004", 151)
 def test_a_cleared_part_leaves_its_handle() -> None:
     made = window("holdfast", None, AROUND, cleared=(PartRef(3, 0),))
     result = next(b.parts[0] for b in made.blocks if b.seq == 3)
@@ -149,6 +156,7 @@ def test_a_pinned_entry_that_is_shown_anyway_is_not_shown_twice() -> None:
     ]
 
 
+@pytest.mark.seed("001", 16)
 def test_what_changes_from_call_to_call_is_behind_the_last_breakpoint() -> None:
     for name in ("holdfast", "codex", "claude-code", "opencode"):
         made = window(name)
@@ -157,6 +165,7 @@ def test_what_changes_from_call_to_call_is_behind_the_last_breakpoint() -> None:
         assert 1 <= len(made.breakpoints) <= 4
 
 
+@pytest.mark.seed("001", 34)
 def test_aider_marks_the_cache_behind_its_examples_map_and_chat_files() -> None:
     made = window("aider")
     marked = [made.blocks[index].section for index in made.breakpoints if index >= 0]
@@ -175,6 +184,7 @@ def test_a_reminder_that_does_not_fit_is_left_out_where_the_policy_says_so() -> 
     assert len(roomy.section("reminder")) == 1
 
 
+@pytest.mark.seed("001", 28)
 def test_an_overlong_send_is_asked_about_where_the_policy_says_so() -> None:
     tight = Profile(name="m", window=20, output_limit=5)
     seen = Seen(folded=Folded(), messages=TALK)
@@ -184,6 +194,7 @@ def test_an_overlong_send_is_asked_about_where_the_policy_says_so() -> None:
     assert window("aider").asks == ()
 
 
+@pytest.mark.seed("001", 141)
 def test_a_window_says_how_much_it_is_over_and_never_fails() -> None:
     tight = Profile(name="m", window=100, output_limit=20, most_tools=0, most_images=0)
     chosen = policy("holdfast")
@@ -230,6 +241,7 @@ def test_memory_above_its_slice_is_a_shortage_and_stays_whole() -> None:
     assert window("holdfast").shortages == ()
 
 
+@pytest.mark.seed("004", 61)
 def test_text_of_the_harness_does_not_begin_the_current_turn() -> None:
     reminder = Entry(
         id="r",

@@ -58,6 +58,7 @@ def test_what_a_call_is_estimated_at_is_the_most_it_costs(
     assert real <= most
 
 
+@pytest.mark.seed("001", 166)
 def test_the_first_cap_that_is_reached_is_told() -> None:
     caps = Caps(session=2.0, day=1.0)
     assert reached(caps, {"session": 0, "day": 0}, 0) is None

@@ -57,6 +57,7 @@ def test_no_more_is_protected_than_a_third_of_the_room() -> None:
     assert pruned(600, 400, 300, now={"room": 2_098}) == [3, 7]
 
 
+@pytest.mark.seed("000", 176)
 @pytest.mark.parametrize(
     ("turns", "gone"), [(0, [3, 7, 11]), (1, [3, 7, 11]), (2, [3, 7]), (3, [3]), (4, []), (9, [])]
 )
@@ -64,6 +65,7 @@ def test_the_newest_turns_are_not_touched(turns: int, gone: list[int]) -> None:
     assert pruned(900, 900, 900, protect=0, turns=turns) == gone
 
 
+@pytest.mark.seed("001", 123)
 @pytest.mark.parametrize(("least", "gone"), [(1_199, [3, 7]), (1_200, [3, 7]), (1_201, [])])
 def test_nothing_leaves_unless_enough_does(least: int, gone: list[int]) -> None:
     assert pruned(800, 400, 1_000, least=least) == gone
@@ -82,6 +84,7 @@ def test_less_than_enough_leaves_a_full_window_where_all_fits_then() -> None:
     assert full(100_001, beyond=beyond) == [3, 7]
 
 
+@pytest.mark.seed("000", 2)
 def test_tools_that_are_never_touched_and_failures_stay() -> None:
     made = [
         user(1), calls(2, "a"), result(3, "a", 800), calls(4, "b", "skill"),
@@ -155,6 +158,7 @@ def compacted(many: int, *, keep: int = 2, **named: Any) -> Plan | None:
     return microcompact(made)
 
 
+@pytest.mark.seed("000", 136)
 @pytest.mark.parametrize(
     ("many", "keep", "gone"),
     [(1, 2, []), (2, 2, []), (3, 2, [3]), (4, 2, [3, 7]), (2, 0, [3, 7]), (2, 1, [3])],
@@ -163,6 +167,7 @@ def test_the_newest_results_stay(many: int, keep: int, gone: list[int]) -> None:
     assert cleared(compacted(many, keep=keep, idle=60 * MINUTE)) == gone
 
 
+@pytest.mark.seed("004", 148)
 @pytest.mark.parametrize(
     ("idle", "due"), [(None, False), (60 * MINUTE - 1, False), (60 * MINUTE, True)]
 )
@@ -234,12 +239,15 @@ def test_reasoning_may_wait_until_the_last_reply_is_old(idle: int | None, due: b
     assert plan is None or plan.trigger == "idle"
 
 
+@pytest.mark.seed("000", 140)
 @pytest.mark.parametrize(("least", "due"), [(1_499, True), (1_500, True), (1_501, False)])
 def test_reasoning_leaves_only_where_enough_does(least: int, due: bool) -> None:
     rule = policy(thinking=Thinking(keep=0, least=least))
     assert bool(forgotten(situation(*thought(3), user(99), policy=rule, idle=9**9))) == due
 
 
+@pytest.mark.seed("000", 139, 141)
+@pytest.mark.seed("001", 82, 85, 152)
 def test_all_forms_of_reasoning_leave_and_nothing_else() -> None:
     sealed = Opaque("a", "reasoning", b"{}", "h")
     other = Opaque("a", "web_search_call", b"{}", "h")
@@ -276,6 +284,7 @@ def test_a_step_that_goes_by_price_waits_until_it_pays_or_must_be() -> None:
 WARNED = entry(7, Message("user", (WARNING,)))
 
 
+@pytest.mark.seed("001", 96)
 @pytest.mark.parametrize(
     ("entries", "gone", "told"),
     [

@@ -32,6 +32,8 @@ def test_a_policy_acts_before_the_window_is_full_or_when_it_is_as_it_says(
     assert bool(next_plan(now)) == acts
 
 
+@pytest.mark.seed("000", 96, 200)
+@pytest.mark.seed("001", 56, 67)
 @pytest.mark.parametrize("over", [False, True])
 def test_a_policy_that_is_off_acts_by_hand_only(over: bool) -> None:
     policy = replace(PRUNES, strategy="off", proactive=False, emergency=False)
@@ -82,6 +84,8 @@ def chosen(now: Situation, *taken: Step) -> str:
     return found.step if found else ""
 
 
+@pytest.mark.seed("000", 155, 167, 177)
+@pytest.mark.seed("001", 2, 145)
 @pytest.mark.parametrize("first", range(len(ALL)))
 def test_the_cheapest_comes_first(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
     Steps(monkeypatch, *ALL[first:])
@@ -90,6 +94,7 @@ def test_the_cheapest_comes_first(monkeypatch: pytest.MonkeyPatch, first: int) -
     assert chosen(situation(user(1))) == without[0]
 
 
+@pytest.mark.seed("001", 62)
 @pytest.mark.parametrize("told", ["notes", "summarise", "compact"])
 def test_one_summary_is_enough_for_a_window_unless_it_is_over_still(
     monkeypatch: pytest.MonkeyPatch, told: Step

@@ -1,5 +1,6 @@
 """Running notes: cut without losing what matters, and known under another's headings."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def body(text: str, title: str) -> str:
     return next(body for name, _, body in sections(text) if name == title)
 
 
+@pytest.mark.seed("004", 185)
 def test_a_section_written_as_one_long_line_is_cut_inside_the_line() -> None:
     long = "the parser is half done and " * 500
     made = shortened(noted(Current=long, Worklog=long), Rule())
@@ -86,6 +88,7 @@ def test_a_section_written_as_one_long_line_is_cut_inside_the_line() -> None:
         assert kept.endswith("[… the rest was left out]")
 
 
+@pytest.mark.seed("004", 186, 187)
 def test_the_current_state_and_the_errors_are_the_last_to_go() -> None:
     long = "a word or two of it " * 300  # each section within its own limit
     names = [title.split()[0] for title, _ in TEMPLATE]
@@ -110,6 +113,8 @@ def test_notes_that_are_too_long_are_told_so_section_by_section_and_in_all() -> 
     assert overlong(noted(Worklog="short"), rule) == ""
 
 
+@pytest.mark.seed("003", 10)
+@pytest.mark.seed("004", 183)
 def test_the_headings_of_claude_code_are_known() -> None:
     made = adopted(CLAUDE)
     assert is_sound(made)
@@ -120,6 +125,7 @@ def test_the_headings_of_claude_code_are_known() -> None:
     assert adopted(made) == made
 
 
+@pytest.mark.seed("004", 196)
 def test_an_empty_template_of_either_kind_is_no_notes() -> None:
     lines = CLAUDE.splitlines()
     bare = "\n".join(line for line in lines if line.startswith(("# ", "_")))

@@ -1,5 +1,7 @@
 """What calls cost: buckets, tiers, lasting cache writes, and samplings of their own."""
 
+import pytest
+
 from holdfast.core.calls.price import cost
 from holdfast.model.profile import Price, Profile
 from holdfast.model.reply import Iteration, Usage
@@ -23,11 +25,14 @@ def test_a_write_that_lasts_an_hour_costs_more_than_one_of_five_minutes() -> Non
     assert cost(usage, MODEL) == each
 
 
+@pytest.mark.seed("001", 77)
 def test_a_long_prompt_is_dearer_as_a_whole() -> None:
     assert cost(Usage(input=200_000), MODEL) == 200_000 * 3_000
     assert cost(Usage(input=150_000, cache_read=50_001), MODEL) == 150_000 * 6_000 + 50_001 * 600
 
 
+@pytest.mark.seed("000", 161, 202)
+@pytest.mark.seed("001", 121)
 def test_each_sampling_falls_into_its_own_tier() -> None:
     each = (
         Iteration(type="compaction", input=150_000, output=900),
@@ -38,6 +43,7 @@ def test_each_sampling_falls_into_its_own_tier() -> None:
     assert cost(whole, MODEL) == 210_000 * 6_000 + 925 * 22_500
 
 
+@pytest.mark.seed("001", 172)
 def test_another_model_s_sampling_is_paid_at_its_own_price() -> None:
     each = (
         Iteration(type="message", input=100, output=10),

@@ -45,6 +45,8 @@ def summaries(s: Session) -> list[Summary]:
     return [e.body for e in s.entries() if isinstance(e.body, Summary)]
 
 
+@pytest.mark.seed("000", 7, 28, 157, 180)
+@pytest.mark.seed("001", 22)
 def test_a_summary_is_prepared_ahead_and_swapped_in_when_it_is_due(tmp_path: Path) -> None:
     slow = Slow()
     with holdfast.open(tmp_path / "log.db") as hf:
@@ -84,6 +86,7 @@ def test_what_was_prepared_is_dropped_once_a_marker_came(tmp_path: Path) -> None
         assert len(slow.questions) > 1  # the stale one was not used
 
 
+@pytest.mark.seed("000", 29, 181)
 def test_a_full_window_waits_for_the_summary_that_is_under_way(tmp_path: Path) -> None:
     slow = Slow()
     with holdfast.open(tmp_path / "log.db") as hf:
@@ -165,6 +168,7 @@ def notes(told: str) -> str:
     )
 
 
+@pytest.mark.seed("004", 175, 177, 178, 179, 193)
 def test_running_notes_are_kept_and_take_the_place_of_what_they_cover(tmp_path: Path) -> None:
     causes: list[str] = []
 
@@ -202,6 +206,7 @@ def test_notes_that_change_a_heading_are_not_kept(tmp_path: Path) -> None:
         assert not any(isinstance(e.body, Notes) for e in s.entries())
 
 
+@pytest.mark.seed("004", 199)
 def test_the_breaker_stops_asking_after_failures_in_a_row(tmp_path: Path) -> None:
     asked: list[Any] = []
 
@@ -220,6 +225,7 @@ def test_the_breaker_stops_asking_after_failures_in_a_row(tmp_path: Path) -> Non
         assert all(not made.model for made in summaries(s))
 
 
+@pytest.mark.seed("001", 69)
 def test_what_a_hook_says(tmp_path: Path) -> None:
     heard: list[Any] = []
 
@@ -247,6 +253,7 @@ def test_what_a_hook_says(tmp_path: Path) -> None:
         assert len(heard) == many
 
 
+@pytest.mark.seed("001", 96)
 def test_the_model_is_warned_before_results_are_cleared(tmp_path: Path) -> None:
     from tests.policies import WARNED
 

@@ -126,6 +126,7 @@ with holdfast.open({store!r}) as hf:
 """
 
 
+@pytest.mark.seed("000", 182)
 def test_ctrl_c_while_a_summary_is_waited_for(tmp_path: Path) -> None:
     script = CHILD.format(
         good=GOOD, store=str(tmp_path / "log.db"), model=MODEL, policy=AHEAD, turns=TURNS

@@ -70,6 +70,7 @@ def test_a_call_is_not_made_where_it_would_reach_the_cap(tmp_path: Path) -> None
         assert len(server.asked) == 2
 
 
+@pytest.mark.seed("001", 99)
 def test_a_day_is_capped_over_all_sessions_and_openings(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with StrictServer(lambda asked: "yes") as server, claude(server) as to:

@@ -47,6 +47,7 @@ def talk(hf: Holdfast, many: int = 4) -> Session:
     return s
 
 
+@pytest.mark.seed("000", 4)
 def test_a_resumed_session_goes_on_where_it_was(hf: Holdfast) -> None:
     s = talk(hf)
     again = hf.session(s.id)
@@ -88,6 +89,7 @@ def test_an_id_is_exact_where_no_beginning_is_asked_for(hf: Holdfast) -> None:
             assert told.value.nearest == ()
 
 
+@pytest.mark.seed("000", 90)
 def test_a_summary_takes_the_place_of_what_it_covers(hf: Holdfast) -> None:
     s = talk(hf, 5)
     s.append(Summary(covers=(Span(1, 3),), kept=(2,), text="sum"))
@@ -125,6 +127,7 @@ def test_a_rewind_leaves_a_branch_and_can_go_back_to_it(hf: Holdfast) -> None:
     assert texts(s.visible()) == ["m1", "m2", "m3"]
 
 
+@pytest.mark.seed("000", 168)
 def test_a_fork_shares_the_past_and_nothing_else(hf: Holdfast) -> None:
     s = talk(hf, 3)
     other = s.fork(at="2")
@@ -135,6 +138,7 @@ def test_a_fork_shares_the_past_and_nothing_else(hf: Holdfast) -> None:
     assert other.info.parent == s.id
 
 
+@pytest.mark.seed("000", 35)
 def test_the_second_writer_is_told_and_goes_on_in_a_fork(hf: Holdfast) -> None:
     first = talk(hf, 2)
     second = hf.session(first.id, on_conflict="fork")
@@ -156,6 +160,7 @@ def test_a_writer_who_has_looked_again_may_go_on(hf: Holdfast) -> None:
     assert second.id == first.id
 
 
+@pytest.mark.seed("000", 36)
 def test_a_conflict_can_be_raised_instead(hf: Holdfast) -> None:
     first = talk(hf, 1)
     second = hf.session(first.id, on_conflict="raise")

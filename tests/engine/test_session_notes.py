@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import holdfast
 from holdfast.core.compaction.notes import TEMPLATE
 from holdfast.engine.client import Session
@@ -27,6 +29,7 @@ def talk(s: Session, turns: int) -> None:
         s.append(assistant(f"there are {n} things " + "of that kind " * 60))
 
 
+@pytest.mark.seed("004", 188, 189)
 def test_notes_that_came_back_too_long_are_kept_and_whoever_writes_them_next_is_told(
     tmp_path: Path,
 ) -> None:
@@ -54,6 +57,7 @@ def test_notes_that_came_back_too_long_are_kept_and_whoever_writes_them_next_is_
         assert "left out" not in stored[0]
 
 
+@pytest.mark.seed("004", 192)
 def test_a_compaction_by_hand_uses_the_notes_where_nothing_is_to_be_dwelt_on(
     tmp_path: Path,
 ) -> None:
@@ -72,6 +76,7 @@ def test_a_compaction_by_hand_uses_the_notes_where_nothing_is_to_be_dwelt_on(
             assert ("counting" in made.text) == (step == "notes")
 
 
+@pytest.mark.seed("003", 13)
 def test_notes_that_claude_code_wrote_are_used_and_what_is_recent_stays(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "log.db") as hf:
         s = hf.session(model="claude-sonnet-4-6", policy="claude-code")

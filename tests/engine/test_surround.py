@@ -82,6 +82,7 @@ def test_no_sections_at_all_are_no_news(s: Session) -> None:
     assert not any("Use A." in text for text in texts(s.window()))
 
 
+@pytest.mark.seed("004", 52)
 def test_sections_given_before_the_first_answer_stand_at_their_place(s: Session) -> None:
     s.window()
     made = s.window(instructions="Use A.")

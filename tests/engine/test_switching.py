@@ -36,6 +36,7 @@ def told(made: PreparedWindow) -> list[str]:
     return [text for text in texts if text.startswith(TAG)]
 
 
+@pytest.mark.seed("004", 51)
 def test_the_new_model_is_told_once_and_at_the_tail() -> None:
     with opened(200_000) as hf:
         s = begun(hf.session(model="first"))
@@ -58,6 +59,7 @@ def test_the_new_model_is_told_once_and_at_the_tail() -> None:
         assert switches(s) == ["second", "first"]
 
 
+@pytest.mark.seed("001", 46)
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_says_it_and_it_can_be_explained(format: str) -> None:
     with opened(200_000) as hf:

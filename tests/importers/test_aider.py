@@ -32,6 +32,7 @@ def said(hf: Holdfast, id: str) -> list[tuple[str, str]]:
     return made
 
 
+@pytest.mark.seed("000", 14)
 def test_every_line_is_somebody_s(hf: Holdfast, tmp_path: Path) -> None:
     (run,) = brought(hf, tmp_path, STORY)
     (shown,) = {words for who, words in run if who == "console" and words.startswith("Tokens")
@@ -60,6 +61,7 @@ def test_a_run_knows_its_model_its_place_and_its_cost(hf: Holdfast, tmp_path: Pa
     assert banner.data.decode().startswith("Aider v0.86.1\nMain model")
 
 
+@pytest.mark.seed("000", 13)
 def test_each_run_is_a_session_and_one_without_words_is_told(hf: Holdfast, tmp_path: Path) -> None:
     other = START.replace("03:04:05", "04:00:00")
     runs = brought(hf, tmp_path, STORY + other + other + BANNER + asked("Hello.") + START + BANNER)
@@ -84,6 +86,7 @@ def test_a_fence_that_nobody_closed_ends_with_the_reply(
     assert run[2][1].strip() == shown
 
 
+@pytest.mark.seed("000", 15)
 @pytest.mark.parametrize(
     "fence",
     [("~~~~", "~~~~"), ("<source>py", "</source>"), ("<<<<<<< SEARCH", ">>>>>>> REPLACE")],

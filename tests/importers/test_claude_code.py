@@ -55,6 +55,7 @@ def test_results_that_a_microcompaction_dropped_are_cleared(hf: Holdfast, tmp_pa
     assert isinstance(only(hf).entry(3).body.parts[0], ToolResult)  # type: ignore[union-attr]
 
 
+@pytest.mark.seed("003", 5, 41)
 def test_a_preserved_tail_stays_visible_and_what_hangs_on_it_is_no_rewind(
     hf: Holdfast, tmp_path: Path
 ) -> None:
@@ -72,6 +73,7 @@ def test_a_preserved_tail_stays_visible_and_what_hangs_on_it_is_no_rewind(
     assert summary.tokens_after == 9
 
 
+@pytest.mark.seed("003", 4)
 def test_a_file_that_begins_with_a_compaction_begins_with_its_summary(
     hf: Holdfast, tmp_path: Path
 ) -> None:
@@ -85,6 +87,7 @@ def test_a_file_that_begins_with_a_compaction_begins_with_its_summary(
     assert said(second) == "On."
 
 
+@pytest.mark.seed("003", 2)
 def test_a_compaction_without_its_summary_stands_with_an_extract(
     hf: Holdfast, tmp_path: Path
 ) -> None:

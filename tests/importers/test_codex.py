@@ -74,12 +74,14 @@ def test_the_window_is_as_large_as_codex_says(hf: Holdfast, tmp_path: Path) -> N
     assert [one.window for one in stats.compactions] == [258_400]
 
 
+@pytest.mark.seed("003", 38, 39)
 def test_the_boundary_of_a_compaction_has_an_id_and_no_number(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().write(tmp_path / "p"))
     (boundary,) = json.loads(exported(only(hf)))["compaction"]["boundaries"]
     assert not boundary["uuid"].isdecimal()
 
 
+@pytest.mark.seed("003", 15)
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:
     (report,) = bring(hf, story().write(tmp_path / "p"))
     assert (report.compactions, report.calls, report.troubles) == (1, 3, 0)
@@ -122,6 +124,7 @@ def test_items_of_one_reply_are_one_message(hf: Holdfast, tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+@pytest.mark.seed("000", 31)
 def test_reasoning_goes_back_to_its_owner_alone(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().write(tmp_path / "p", 14))
     session = only(hf)
@@ -303,6 +306,7 @@ def test_a_later_meta_begins_no_session(hf: Holdfast, tmp_path: Path) -> None:
     assert only(hf).info.directory == "/home/me/project"
 
 
+@pytest.mark.seed("003", 20)
 def test_import_twice_is_import_once_and_a_growing_file_is_followed(tmp_path: Path) -> None:
     told = story()
     many = len(told.records)
@@ -344,6 +348,7 @@ def test_truncated_at_any_byte_every_whole_record_is_kept(tmp_path: Path) -> Non
             assert damaged == (length not in ends and length + 1 not in ends and bool(reports))
 
 
+@pytest.mark.seed("003", 16, 17, 18, 19)
 def test_a_summary_is_known_as_one(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().write(tmp_path / "p"))
     (summary,) = [e.body for e in only(hf).entries() if isinstance(e.body, Summary)]

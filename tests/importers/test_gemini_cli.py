@@ -18,6 +18,7 @@ from tests.importers.gemini_writing import MODEL, Chat, call, snapshot, story
 from tests.importers.looking import bring, calls_of, log, only, parts, said, words
 
 
+@pytest.mark.seed("003", 22, 23)
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:
     (report,) = bring(hf, story().write(tmp_path / "p"))
     assert (report.importer, report.troubles, report.compactions) == ("gemini-cli", 0, 1)
@@ -33,6 +34,7 @@ def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:
     assert (summary.trigger, summary.tokens_before) == ("auto", 100)
 
 
+@pytest.mark.seed("003", 24)
 def test_a_reply_has_thought_words_and_calls_and_its_answers_follow(
     hf: Holdfast, tmp_path: Path
 ) -> None:

@@ -33,6 +33,8 @@ def tokens() -> dict[int, int]:
     return dict(zip(play.said, count_all(texts, WORDS), strict=True))
 
 
+@pytest.mark.seed("000", 20)
+@pytest.mark.seed("001", 6)
 def test_it_counts_exactly() -> None:
     _, steps = record()
     assert {step.made.count.tier for step in steps} == {"exact"}
@@ -45,6 +47,7 @@ def test_it_uses_the_whole_window() -> None:
     assert steps[0].made.window.budget.room == 128_000
 
 
+@pytest.mark.seed("001", 20)
 @pytest.mark.parametrize(("window", "most"), [(4_000, 1_024), (128_000, 8_000), (1_000_000, 8_192)])
 def test_history_is_a_sixteenth_of_the_window_within_its_bounds(window: int, most: int) -> None:
     play = Play("aider", window)
@@ -58,6 +61,8 @@ def _history(play: Play, step: Step, covered: set[int]) -> list[int]:
     return [place for place in visible if place < requests(play.said, step.said)[-1]]
 
 
+@pytest.mark.seed("000", 19)
+@pytest.mark.seed("001", 10)
 def test_it_summarises_once_history_and_its_summary_exceed_their_slice() -> None:
     play, steps = record()
     covered, summary = set[int](), 0
@@ -87,6 +92,8 @@ def test_it_clears_nothing() -> None:
     assert {step.shown.cleared for step in steps} == {()}
 
 
+@pytest.mark.seed("000", 22, 23)
+@pytest.mark.seed("001", 23)
 def test_the_newest_half_of_the_budget_stays_behind_a_reply() -> None:
     play, steps = record()
     covered, tails = set[int](), 0
@@ -103,6 +110,8 @@ def test_the_newest_half_of_the_budget_stays_behind_a_reply() -> None:
     assert tails >= 2
 
 
+@pytest.mark.seed("000", 18, 27)
+@pytest.mark.seed("001", 24, 25)
 def test_the_weak_model_is_asked_first_with_headings_and_then_the_main_one() -> None:
     voice = Voice(RuntimeError("busy"), f"I asked you to fix it. {SUMMARY}")
     play = Play("aider", voice=voice)
@@ -123,6 +132,8 @@ def test_the_weak_model_is_asked_first_with_headings_and_then_the_main_one() -> 
     assert summary.parts[0].text.startswith("[chat summary]\n\nI asked you to fix it.")
 
 
+@pytest.mark.seed("000", 25)
+@pytest.mark.seed("001", 26)
 def test_a_summary_that_is_too_long_is_asked_for_again_three_times_at_most() -> None:
     voice = Voice("word " * 9_000)
     play = Play("aider", voice=voice)
@@ -135,6 +146,7 @@ def test_a_summary_that_is_too_long_is_asked_for_again_three_times_at_most() -> 
     assert play.markers() == []
 
 
+@pytest.mark.seed("001", 28, 29, 35)
 def test_without_a_summary_the_history_stays_and_an_overlong_send_is_asked_about() -> None:
     play = Play("aider", voice=Voice(RuntimeError("no answer")))
     windows = list(play.through(STORY))
@@ -146,6 +158,7 @@ def test_without_a_summary_the_history_stays_and_an_overlong_send_is_asked_about
     assert "[ask 0]" in json.dumps(windows[-1].request("anthropic"))
 
 
+@pytest.mark.seed("001", 17, 19, 31)
 def test_the_repo_map_has_its_bounds_and_the_reminder_comes_last_where_it_fits() -> None:
     for window, files, most in ((128_000, "f", 4_096), (24_000, "f", 3_000), (128_000, "", 8_192)):
         play = Play("aider", window)

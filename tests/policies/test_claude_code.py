@@ -21,6 +21,7 @@ HOUR = 60 * 60_000
 POLICIES = ("claude-code", "claude-code@seed")
 
 
+@pytest.mark.seed("001", 70)
 @pytest.mark.parametrize("name", POLICIES)
 def test_it_counts_by_the_providers_endpoint_and_by_the_last_usage_with_what_came_since(
     name: str,
@@ -54,6 +55,7 @@ def test_it_compacts_at_the_usable_window() -> None:
             assert step.used + since * 1.6 >= 115_000 * 0.7  # after a clearing all is an estimate
 
 
+@pytest.mark.seed("000", 124, 125)
 def test_by_hand_it_compacts_from_a_point_on_or_up_to_one() -> None:
     play = Play("claude-code")
     for turn in range(6):
@@ -80,6 +82,7 @@ def test_an_output_shows_50000_characters_and_the_whole_is_kept(name: str) -> No
     assert shown[1] == "b" * 50_000
 
 
+@pytest.mark.seed("004", 145, 149, 150, 151)
 def test_after_an_hour_results_of_listed_tools_are_cleared_but_for_the_newest_five() -> None:
     for minutes, happens in ((59, False), (61, True)):
         play = Play("claude-code", 1_000_000)
@@ -94,6 +97,7 @@ def test_after_an_hour_results_of_listed_tools_are_cleared_but_for_the_newest_fi
         assert any(body.step == "thinking" for body in cleared) == happens
 
 
+@pytest.mark.seed("004", 152)
 @pytest.mark.parametrize(("name", "keep"), [("claude-code", 5), ("claude-code@seed", 3)])
 def test_above_100000_tokens_they_are_cleared_by_whoever_can(name: str, keep: int) -> None:
     play, steps = record(name, 200_000)
@@ -113,6 +117,8 @@ def test_above_100000_tokens_they_are_cleared_by_whoever_can(name: str, keep: in
     assert happened >= 3
 
 
+@pytest.mark.seed("000", 195)
+@pytest.mark.seed("001", 92)
 def test_as_first_described_the_provider_does_it_where_it_can() -> None:
     able = frozenset({"context_editing", "server_compaction", "thinking", "tools"})
     play, edits = Play("claude-code@seed", 200_000, abilities=able), list[Any]()
@@ -131,6 +137,7 @@ def test_as_first_described_the_provider_does_it_where_it_can() -> None:
     assert play.markers() == []
 
 
+@pytest.mark.seed("004", 170)
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_full_compaction_keeps_nothing_but_what_was_just_asked(name: str) -> None:
     play, steps = record(name)
@@ -151,6 +158,7 @@ def notes(state: str) -> str:
     )
 
 
+@pytest.mark.seed("004", 194)
 def test_session_notes_stand_for_what_they_cover_and_the_rest_stays() -> None:
     titles = [title.split()[0] for title, _ in TEMPLATE]
     assert titles == [
@@ -173,6 +181,7 @@ def test_session_notes_stand_for_what_they_cover_and_the_rest_stays() -> None:
             assert [block.seq for block in made.window.section("history")] == [7, 8, 9, 10]
 
 
+@pytest.mark.seed("004", 155, 171, 172, 215, 216)
 def test_it_asks_for_nine_sections_behind_an_analysis_that_is_thrown_away() -> None:
     answer = "<analysis>\nfirst this, then that\n</analysis>\n<summary>\nThe parser is done and "
     voice = Voice(answer + "its test waits.\n</summary>")
@@ -210,6 +219,7 @@ def test_after_three_failures_it_stops_trying_for_a_while() -> None:
     assert play.markers() == []
 
 
+@pytest.mark.seed("004", 212)
 def test_reminders_are_said_as_the_user_behind_the_system_parts() -> None:
     play = Play("claude-code")
     play.session.user("hello")

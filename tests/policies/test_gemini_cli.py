@@ -137,6 +137,7 @@ def test_instructions_and_memory_are_part_of_the_system_prompt() -> None:
     ]
 
 
+@pytest.mark.seed("003", 25, 26)
 def test_as_first_described_nothing_is_ever_compacted_and_what_is_over_is_told() -> None:
     play, steps = record("gemini-cli@seed")
     assert play.markers() == []

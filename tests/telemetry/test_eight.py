@@ -19,30 +19,36 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Listening:
     return listening
 
 
+@pytest.mark.seed("001", 173)
 def test_sessions(heard: Listening) -> None:
     assert heard.total("holdfast.session.count", start_type="fresh") == 1
     assert heard.total("holdfast.session.count", start_type="resume") == 1
 
 
+@pytest.mark.seed("001", 174)
 def test_lines_of_code(heard: Listening) -> None:
     assert heard.total("holdfast.lines_of_code.count", type="added") == 3 + 2
     assert heard.total("holdfast.lines_of_code.count", type="removed") == 1
 
 
+@pytest.mark.seed("001", 176)
 def test_commits_that_were_made(heard: Listening) -> None:
     assert heard.total("holdfast.commit.count") == 1  # the second had nothing to commit
 
 
+@pytest.mark.seed("001", 175)
 def test_pull_requests(heard: Listening) -> None:
     assert heard.total("holdfast.pull_request.count") == 1
 
 
+@pytest.mark.seed("001", 100, 177)
 def test_cost_is_what_the_calls_are_priced_at(heard: Listening) -> None:
     spent = heard.total("holdfast.cost.usage", model="claude-sonnet-4-6", query_source="main")
     each = (1_000 * 3 + 200 * 0.3 + 50 * 3.75 + 100 * 15) / 1e6
     assert spent == pytest.approx(8 * each)
 
 
+@pytest.mark.seed("001", 101, 178)
 @pytest.mark.parametrize(
     ("kind", "tokens"),
     [("input", 8_000), ("output", 800), ("cacheRead", 1_600), ("cacheCreation", 400)],
@@ -51,6 +57,7 @@ def test_tokens_are_four_disjoint_kinds(heard: Listening, kind: str, tokens: int
     assert heard.total("holdfast.token.usage", type=kind, query_source="main") == tokens
 
 
+@pytest.mark.seed("001", 179)
 def test_decisions_about_code(heard: Listening) -> None:
     def decided(**by: str) -> float:
         return heard.total("holdfast.code_edit_tool.decision", language="Python", **by)
@@ -61,6 +68,7 @@ def test_decisions_about_code(heard: Listening) -> None:
     assert heard.total("holdfast.code_edit_tool.decision") == 3  # commands are no code
 
 
+@pytest.mark.seed("001", 180)
 def test_active_time_is_that_of_the_turns(heard: Listening) -> None:
     (turn,) = heard.spans("invoke_agent")
     assert turn.end_time

@@ -71,6 +71,7 @@ def collector() -> Iterator[Collector]:
         server.server_close()
 
 
+@pytest.mark.seed("001", 168, 170)
 def test_a_collector_gets_all_three(tmp_path: Path) -> None:
     with collector() as to:
         work(
@@ -114,6 +115,7 @@ def scraped(tmp_path: Path) -> str:
     return work(tmp_path, **told).stdout
 
 
+@pytest.mark.seed("001", 102)
 def test_prometheus_scrapes_what_the_dashboard_asks_for(tmp_path: Path) -> None:
     said = scraped(tmp_path)
     there = set(re.findall(r"^([a-z][\w:]*)\{", said, re.MULTILINE))
@@ -199,6 +201,7 @@ metrics.set_meter_provider(MeterProvider([reader]))
 """
 
 
+@pytest.mark.seed("001", 169)
 def test_the_providers_of_the_program_are_used_as_they_are(tmp_path: Path) -> None:
     shown = 'print(reader.get_metrics_data().to_json().count("holdfast.session.count"))'
     done = subprocess.run(
