@@ -207,6 +207,12 @@ def test_whom_to_trust_is_an_argument_the_environment_or_a_setting(
         hf.instructions(root)
 
 
+def test_a_directory_that_is_not_there_is_an_error_that_says_so(hf: Holdfast, root: Path) -> None:
+    for place in (root / "gone", root / "AGENTS.md"):
+        with pytest.raises(InvalidRequest, match="is no directory; name one that is there"):
+            hf.instructions(place)
+
+
 def test_a_change_is_told_as_the_shortest_of_what_says_it() -> None:
     assert change("a", "a\nb").endswith("besides the others:\nb")
     assert change("a", "b") == "The instructions have changed. They now read:\nb"

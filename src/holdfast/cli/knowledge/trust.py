@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from difflib import unified_diff
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -97,12 +98,19 @@ def present(made: Instructions, shown: dict[str, SafeText], tell: Say) -> None:
         for one in read.hidden:
             tell(f"  {one.name} is hidden in it {one.times} times, first in line {one.line}",
                 "yellow")  # fmt: skip
-        for line in neutral(read.text).splitlines():
-            tell(f"  {line}", "")
+        for line in _lines(made.approved_before(path), read.text):
+            tell(f"  {neutral(line)}", "")
     outside = [one for one in made.files if one.state == "outside" and one.path not in shown]
     for one in outside:
         by = f", which {one.importer} imports," if one.importer else ""
         tell(f"{one.path}{by} lies outside of the project; name it to have it shown", "yellow")
+
+
+def _lines(before: str, now: str) -> Iterator[str]:
+    """What is shown of a content: all of it, or where it was approved before what has changed."""
+    lines = list(unified_diff(before.splitlines(), now.splitlines(), "approved", "now",
+                              lineterm=""))  # fmt: skip
+    return iter(lines if before and 0 < len("\n".join(lines)) < len(now) else now.splitlines())
 
 
 def _about(one: InstructionFile | Skill | None) -> str:

@@ -18,7 +18,7 @@ from holdfast.core.knowledge.trust import Decision
 from holdfast.engine.knowledge.instruction_files import InstructionReader
 from holdfast.engine.knowledge.safe_read import SafeText
 from holdfast.engine.knowledge.skills import Skills
-from holdfast.engine.knowledge.trust import decide
+from holdfast.engine.knowledge.trust import approved_before, decide, keep
 from holdfast.engine.knowledge.trusting import trusting
 from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.window import SectionName
@@ -35,6 +35,8 @@ class Aside(Protocol):
 async def instructions(directory: str | os.PathLike[str], trust: str, aside: Aside) -> Instructions:
     """The instruction files of a directory, looked at once."""
     chosen = trusting(trust)
+    if not await aside(lambda: os.path.isdir(directory)):
+        raise InvalidRequest(f"{os.fspath(directory)!r} is no directory; name one that is there")
     made = Instructions(await aside(lambda: InstructionReader(directory, chosen)), aside)
     await aside(made.look)
     await aside(made.skills.look)
@@ -100,6 +102,12 @@ class Instructions:
         if (verdict == "withdrawn") == bool(digest):
             raise InvalidRequest("an approval is of a content; read it, show it, and give it here")
         decide([Decision(project=self.root, path=self.key(path), digest=digest, verdict=verdict)])
+        if shown and verdict == "trusted":
+            keep(shown.digest, shown.text)
+
+    def approved_before(self, path: str) -> str:
+        """What a file said when it was approved last; empty where that is not known."""
+        return approved_before(self.root, self.key(path))
 
     def key(self, path: str) -> str:
         """A file as approvals name it: relative to the project, or in full outside of it."""

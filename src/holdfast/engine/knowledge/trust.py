@@ -3,12 +3,14 @@
 Rule 1: the file is the user's, beside their settings; nothing in a repository is asked.
 Rule 2: a line that cannot be read approves nothing.
 Rule 3: a decision is on the disk when `decide` returns; two processes may decide at once.
+Rule 4: what was approved is kept beside it, so that a change can be shown; nothing acts from there.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Final
@@ -17,7 +19,10 @@ import msgspec
 
 from holdfast.core.knowledge.trust import Decision, Trusted, in_force
 from holdfast.errors import Unsafe
-from holdfast.files import Root, config_home, private_directory, private_file
+from holdfast.files import Root, config_home, private_directory, private_file, write_atomic
+
+APPROVED: Final = "approved"
+"""The directory beside it of the contents that were approved, by their digests."""
 
 LARGEST: Final = 16 << 20
 """A larger file of decisions is an error: it was not written by a person who approves files."""
@@ -26,6 +31,25 @@ LARGEST: Final = 16 << 20
 def trust_file() -> Path:
     """Where the decisions are."""
     return config_home() / "trust.jsonl"
+
+
+def keep(digest: str, text: str) -> None:
+    """Keep a content that was approved."""
+    place = private_directory(trust_file().parent / APPROVED)
+    write_atomic(place / digest, text.encode("utf-8", "surrogateescape"))
+
+
+def approved_before(project: str, path: str) -> str:
+    """The content of a file that was approved last, as far as it is kept."""
+    found = [one for one in decisions() if (one.project, one.path) == (project, path)]
+    for one in reversed(found):
+        if one.verdict == "withdrawn":
+            return ""
+        if one.verdict == "trusted":
+            with suppress(OSError, Unsafe):
+                kept = Root(trust_file().parent / APPROVED).read(one.digest, LARGEST)
+                return kept.decode("utf-8", "surrogateescape")
+    return ""
 
 
 def decisions(file: Path | None = None) -> tuple[Decision, ...]:
