@@ -6,6 +6,7 @@ from hashlib import sha256
 import pytest
 
 from holdfast.core.ledger.build import ledger
+from holdfast.core.ledger.facts.files import replaced
 from holdfast.model.ledger import File
 from holdfast.model.message import Message, assistant, user
 from tests.ledger.saying import asked, done, imported, said, used
@@ -103,6 +104,12 @@ def test_what_failed_changed_nothing() -> None:
 
 BLOCK = "shop/cart.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```\n"
 FRESH = "shop/new.py\n<<<<<<< SEARCH\n=======\nb\n>>>>>>> REPLACE\n"
+
+
+@pytest.mark.parametrize("fence", ["```python", "   ```python", "\t```"])
+def test_the_file_of_a_block_stands_before_its_fence_indented_or_not(fence: str) -> None:
+    block = f"shop/cart.py\n{fence}\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
+    assert [touch.path for touch in replaced(block)] == ["shop/cart.py"]
 
 
 def test_blocks_of_search_and_replace_are_changes() -> None:
