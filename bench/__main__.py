@@ -32,6 +32,7 @@ def main(context: click.Context) -> None:
         context.invoke(search)
         context.invoke(importing)
         context.invoke(recall)
+        context.invoke(workspace)
 
 
 @main.command()
@@ -52,6 +53,17 @@ def store(sizes: str | None = None, quick: bool = False, scratch: Path | None = 
     page.save("store-quick" if quick else "store", result)
     if _quiet(result.machine) and not quick and plan.sizes == bench.SIZES:
         report.publish(result)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="A short run with 2,000 files.")
+def workspace(quick: bool = False) -> None:
+    """The scans around a shell command and the baseline before it, beside `git status`."""
+    from bench import workspace as bench
+
+    result = bench.measure(2_000, 3) if quick else bench.measure()
+    bench.show(result)
+    page.save("workspace-quick" if quick else "workspace", result)
 
 
 @main.command()

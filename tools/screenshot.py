@@ -77,6 +77,7 @@ def main() -> None:
         title = "holdfast" if name == "context" else "holdfast chat"
         keep(name, title, screen.replace(place, "~/double"))
     keep("demo", "holdfast demo", played())
+    keep("rewind", "holdfast chat", rewound())
 
 
 def keep(name: str, title: str, shown: str) -> None:
@@ -100,6 +101,52 @@ def played() -> str:
     lines = shown.splitlines()
     next_to_try = next(number for number, line in enumerate(lines) if "demo.db" in line) - 2
     return re.sub(rf"{home}/holdfast-demo-\w+", "~", "\n".join(lines[:next_to_try]))
+
+
+STEPS = {
+    "set the limit": Ask("write", {"path": "limit.py", "content": "LIMIT = 10\n"}),
+    "make the data": Ask("shell", {"command": "mkdir data; echo 1 > data/a; echo 80 > port"}),
+    "raise the limit": Ask("edit", {"path": "limit.py", "old": "10", "new": "99"}),
+}
+
+
+def step(asked: Any) -> Any:
+    """A model that does the step that was asked for last."""
+    said = str(asked.body["messages"][-1]["content"])
+    found = [one for words, one in STEPS.items() if words in said and "tool_result" not in said]
+    return answer(*found) if found else answer("Done.")
+
+
+def rewound() -> str:
+    """Three prompts that changed files, one file edited by hand, and going back to the second."""
+    with tempfile.TemporaryDirectory() as home, StrictServer(step) as server:
+        terminal = Terminal(Path(home), server.url("anthropic"), columns=COLUMNS, rows=45,
+                            TERM="xterm-256color", COLORTERM="truecolor")  # fmt: skip
+        try:
+            (terminal.work / "port").write_text("8080\n")
+            terminal.run("chat", "--allow", "write", "--allow", "edit", "--allow", "shell")
+            terminal.wait("of the window of")
+            for number, words in enumerate(STEPS, 1):
+                terminal.type(words)
+                terminal.wait("Done.", times=number)
+                terminal.wait("of the window of")
+            (terminal.work / "port").write_text("80 by hand\n")
+            terminal.type("/rewind")
+            for words, typed in (("back to before", "2"), ("which,", "1"), ("keep it so", "k")):
+                terminal.wait(words)
+                terminal.type(typed)
+            terminal.wait("takes that back")
+            terminal.wait("of the window of")
+            terminal.press("C-u")
+            terminal.type("/undo")
+            terminal.wait("undone")
+            terminal.wait("claude-sonnet-4-6", times=2)  # the line below is drawn again
+            shown = terminal.screen(colours=True)
+        finally:
+            terminal.close()
+    lines = shown.splitlines()
+    first = max(number for number, line in enumerate(lines) if "/rewind" in line)
+    return "\n".join(lines[first:])
 
 
 def taken(terminal: Terminal) -> dict[str, str]:

@@ -31,7 +31,11 @@ def test_the_page_of_the_agent_shows_it(name: str) -> None:
     assert f"](pictures/{name}.svg)" in (ROOT / "docs" / "agent.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["start", "chat", "compaction", "resume", "context"])
+def test_the_page_of_rewinds_shows_it() -> None:
+    assert "](pictures/rewind.svg)" in (ROOT / "docs" / "rewind.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["start", "chat", "compaction", "resume", "context", "rewind"])
 def test_it_shows_nothing_of_the_machine_it_was_made_on(name: str) -> None:
     shown = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text("utf-8")
     assert "claude-sonnet-4-6" in shown.replace("&#160;", " ")

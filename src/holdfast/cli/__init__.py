@@ -54,7 +54,19 @@ COMMANDS = {
     ),
     "ledger": ("sessions.ledger:ledger", "Show what the log says exactly, by sections."),
     "compact": ("context.compact:compact", "Let a summary stand for what was said so far."),
-    "undo": ("context.undo:undo", "Take back the newest compaction, or that of MARKER."),
+    "rewind": (
+        "workspace.rewind:rewind",
+        "Go back to before PROMPT, a number of the list that is shown without one.",
+    ),
+    "diff": (
+        "workspace.diff:diff",
+        "Show what the agent did to the files, all of it or from one prompt to another.",
+    ),
+    "checkpoints": (
+        "workspace.checkpoints:checkpoints",
+        "Show how much is kept of what files held, of one session or of all.",
+    ),
+    "undo": ("context.undo:undo", "Take back the newest compaction or rewind, or that of MARKER."),
     "redo": (
         "context.undo:redo",
         "Do again what was undone last, or MARKER: a number alone is one of the last session.",

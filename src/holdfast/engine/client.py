@@ -43,6 +43,7 @@ from holdfast.model.search import Hit, Where
 from holdfast.model.span import OPEN
 from holdfast.model.spending import Caps
 from holdfast.model.store import Erased, Erasing, Finding, OfBackups
+from holdfast.model.workspace import KeptFiles
 from holdfast.ports import Catalogue, Counter, Store, Telemetry
 
 if TYPE_CHECKING:
@@ -274,6 +275,14 @@ class Holdfast:
         ("always"), or none ("never"); without it, as the settings say.
         """
         return drive(self.engine.instructions(directory, trust=trust))
+
+    def checkpoints(self, session: str = "") -> KeptFiles:
+        """How much is kept of what files held, of one session or of all."""
+        return drive(self.engine.checkpoints(session))
+
+    def prune_checkpoints(self, days: int | None = None) -> KeptFiles:
+        """Let go of what files held longer ago than the settings say, or than `days`; what went."""
+        return drive(self.engine.prune_checkpoints(days))
 
     def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

@@ -28,6 +28,7 @@ from holdfast.engine.knowledge.project import memory_of
 from holdfast.engine.lazy import later
 from holdfast.engine.plugins import catalogue, counter, embedder
 from holdfast.engine.session import AsyncSession
+from holdfast.engine.settings import settings
 from holdfast.engine.usage.costs import By, Costs, costs
 from holdfast.engine.usage.held_costs import HeldCosts
 from holdfast.engine.usage.telemetry import Watch
@@ -42,6 +43,7 @@ from holdfast.model.search import Hit, Query, Where
 from holdfast.model.span import OPEN
 from holdfast.model.spending import Caps
 from holdfast.model.store import Erased, Erasing, Finding, OfBackups, Page
+from holdfast.model.workspace import KeptFiles
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
 if TYPE_CHECKING:
@@ -451,6 +453,19 @@ class Engine:
         from holdfast.engine.knowledge.instructions import instructions
 
         return await instructions(directory or ".", trust or self.trust, self.aside)
+
+    async def checkpoints(self, session: str = "") -> KeptFiles:
+        """How much is kept of what files held, of one session or of all."""
+        return await self.store.files.kept(session)
+
+    async def prune_checkpoints(self, days: int | None = None) -> KeptFiles:
+        """Let go of what files held longer ago than the settings say, or than `days`; what went."""
+        chosen = settings().checkpoints
+        days = chosen.days if days is None else days
+        if days <= 0:
+            return KeptFiles()
+        before = self.clock.now() - days * 86_400_000
+        return await self.store.files.forget(before, chosen.keep)
 
     async def examinable(self) -> tuple[str, ...]:
         """The ids of the sessions that can be examined, however damaged they are."""

@@ -52,6 +52,15 @@ class MemorySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """So many tokens the notes recalled in one turn take at most."""
 
 
+class Checkpoints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long what files held is kept, so that rewinds can bring it back."""
+
+    days: int = 30
+    """0 keeps it for ever."""
+    keep: int = 1_000
+    """So many changes, the newest, are kept however old they are."""
+
+
 Wire = Literal["", "chat", "responses"]
 """How a server that is like OpenAI's is spoken to; empty where its address decides."""
 
@@ -95,6 +104,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What may be spent."""
     status: StatusLine = StatusLine()
     providers: Providers = Providers()
+    checkpoints: Checkpoints = Checkpoints()
     memory: MemorySettings = MemorySettings()
     agent: AgentSettings = AgentSettings()
 
@@ -116,6 +126,7 @@ def settings(store: str | None = None, environ: Mapping[str, str] | None = None)
         caps=told.get("caps", Caps()),
         status=told.get("status", StatusLine()),
         providers=_providers(told.get("providers", Providers()), env),
+        checkpoints=told.get("checkpoints", Checkpoints()),
         memory=_memory(told.get("memory", MemorySettings()), env),
         agent=told.get("agent", AgentSettings()),
     )
@@ -186,6 +197,7 @@ def default_store(environ: Mapping[str, str] | None = None) -> Path:
 TABLES: dict[str, type[Struct]] = {
     "caps": Caps, "status": StatusLine, "providers": Providers, "memory": MemorySettings,
     "agent": AgentSettings,
+    "checkpoints": Checkpoints,
 }  # fmt: skip
 """The settings that are tables of their own."""
 

@@ -15,7 +15,7 @@ from holdfast.cli.chat.resume import how_to_go_on, in_advance, in_words
 from holdfast.cli.chat.resume import loaded as brought
 from holdfast.cli.chat.signals import interrupts_wait, told_to_end
 from holdfast.cli.context.fullness import percent
-from holdfast.cli.ui.format import in_chat, loading, size
+from holdfast.cli.ui.format import in_chat, loading, many, size
 from holdfast.cli.ui.terminal import fitted, neutral
 from holdfast.cli.usage.cost import spent_in_words
 from holdfast.model.spending import Caps
@@ -61,6 +61,8 @@ class Conversation:
         self._used, self._gauge = "", ""
         self._limits: Limits | None = None
         self._script: Script | None = None
+        self.typed_again = ""
+        """What a rewind has taken back: it stands in the next line, to be said otherwise."""
         self.found: tuple[Hit, ...] = ()
         """What /search has found last."""
 
@@ -97,6 +99,11 @@ class Conversation:
         self.whom, self._used = whom, ""
         return self._open[1]
 
+    def take_typed_again(self) -> str:
+        """What the next line begins with, once."""
+        text, self.typed_again = self.typed_again, ""
+        return text
+
     def close(self) -> None:
         """Let go of the provider, and of a session in which nothing was said."""
         self._let_go()
@@ -113,6 +120,7 @@ class Conversation:
         self.screen.say(
             "/help shows what else can be typed; Ctrl-C interrupts, Ctrl-D leaves", "dim"
         )
+        self._prune()
         prompt = self._prompt()
         try:
             self.listen(prompt)
@@ -121,6 +129,16 @@ class Conversation:
                 self._script.close()
         session = self.agent.session
         self.screen.say(how_to_go_on(self.hf, session.info, self.opener.asked.again), "dim")
+
+    def _prune(self) -> None:
+        """Let go of what files held long ago, and say so."""
+        from holdfast.errors import HoldfastError
+
+        with suppress(HoldfastError):  # it is tried again the next time
+            gone = self.hf.prune_checkpoints()
+            if gone.changes:
+                told = f"{many(gone.changes, 'change')} of files, {size(gone.bytes)}"
+                self.screen.say(f"let go of old checkpoints: {told}", "dim")
 
     def listen(self, prompt: Callable[[], str]) -> None:
         """Do what is typed at a prompt, until that has an EOFError."""

@@ -53,11 +53,13 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
         refresh_interval=refresh or 0,
     )
 
-    line = _line(session, completer.forget)
+    line = _line(session, completer.forget, talk.take_typed_again)
     return lambda: _several(line)
 
 
-def _line(session: PromptSession[str], begin: Callable[[], None]) -> Callable[[str], str]:
+def _line(
+    session: PromptSession[str], begin: Callable[[], None], default: Callable[[], str]
+) -> Callable[[str], str]:
     """Asks for one line behind some words; Recalled where it was sent and interrupted at once."""
     sent: list[str] = []
     accept = session.default_buffer.accept_handler
@@ -71,7 +73,7 @@ def _line(session: PromptSession[str], begin: Callable[[], None]) -> Callable[[s
         sent.clear()
         try:
             # A signal that comes after Enter must interrupt: their handler would drop it.
-            text = session.prompt(before, handle_sigint=False)
+            text = session.prompt(before, default=default(), handle_sigint=False)
         except KeyboardInterrupt:
             raise (Recalled if sent else KeyboardInterrupt) from None
         finally:
@@ -110,7 +112,8 @@ def _several(line: Callable[[str], str]) -> str:
 
 def _keys(talk: Conversation) -> Any:
     """Keys that do more than to type."""
-    from prompt_toolkit.application import run_in_terminal
+    from prompt_toolkit.application import get_app, run_in_terminal
+    from prompt_toolkit.filters import Condition
     from prompt_toolkit.key_binding import KeyBindings
 
     from holdfast.cli.chat.outputs import show
@@ -120,6 +123,11 @@ def _keys(talk: Conversation) -> Any:
     @keys.add("escape", "enter")
     def _(event: Any) -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("escape", "escape", filter=Condition(lambda: not get_app().current_buffer.text))
+    def _(event: Any) -> None:
+        event.current_buffer.text = "/rewind"
+        event.current_buffer.validate_and_handle()
 
     @keys.add("c-o")
     def _(event: Any) -> None:

@@ -12,6 +12,7 @@ from holdfast.cli.chat.outputs import show
 from holdfast.cli.chat.slash_agent import back, plan, think
 from holdfast.cli.chat.slash_knowledge import instructions, trust
 from holdfast.cli.chat.slash_memory import memory
+from holdfast.cli.chat.slash_rewind import checkpoints, diff, rewind
 from holdfast.cli.chat.slash_sessions import export, fork, resume, search
 from holdfast.cli.chat.tokens import tokens
 from holdfast.cli.context.plan_view import in_sight
@@ -340,7 +341,7 @@ def _too_short(talk: Conversation) -> str:
 
 
 def _undo(talk: Conversation, rest: str) -> None:
-    _turned(talk, talk.agent.session.undo, "undone; what was hidden is visible again")
+    _turned(talk, lambda: talk.agent.session.undo(rest), "undone; what was hidden is visible again")
 
 
 def _redo(talk: Conversation, rest: str) -> None:
@@ -479,8 +480,11 @@ SLASH: dict[str, Slash] = {
     "help": Slash("this list", _help),
     "context": Slash("what fills the window", _context),
     "compact": Slash("tell it in a summary; say what to dwell on, or force", _compact),
-    "undo": Slash("take the last compaction back", _undo),
-    "redo": Slash("do the compaction again that was taken back", _redo),
+    "rewind": Slash("go back to before something was said, files too; also Esc Esc", rewind),
+    "diff": Slash("what was done to the files; of one prompt by its number", diff),
+    "checkpoints": Slash("how much is kept of the files, and what is not covered", checkpoints),
+    "undo": Slash("take the last compaction or rewind back, or the one of an entry", _undo),
+    "redo": Slash("do again what was taken back", _redo),
     "tokens": Slash("how many tokens the next call takes; with names, how many files do", tokens),
     "cost": Slash("what it has cost so far", _cost),
     "model": Slash("whom to talk to; without a name, who there is", choose),
@@ -512,6 +516,7 @@ BESIDES = {
     "!COMMAND": "run a shell command, and let the model know of it",
     "@FILE": "in what is said, says the file along with it",
     "a path": "of a picture, in what is said, takes the picture along",
+    "Esc Esc": "in an empty line, goes back like /rewind",
     "Tab": "completes commands, files, models, sessions",
     "Ctrl-O": "shows whole what a tool answered last",
     "Alt-Enter": "begin another line; a backslash at the end does so too",

@@ -1,4 +1,4 @@
-"""`holdfast undo` and `holdfast redo`: a compaction taken back, or done again."""
+"""`holdfast undo` and `holdfast redo`: a compaction or rewind taken back, or done again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("marker", default="")
 @common
 def undo(asked: Asked, session: str, marker: str) -> None:
-    """Take back the newest compaction, or that of MARKER.
+    """Take back the newest compaction or rewind, or that of MARKER.
 
     MARKER is an entry's number or id, as `holdfast context` gives it; a number alone is one of the
     last session.

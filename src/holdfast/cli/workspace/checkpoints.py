@@ -1,0 +1,36 @@
+"""`holdfast checkpoints`: how much is kept of what files held, and letting go of old content."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.cli.options import Asked, common, find
+
+
+@click.command()
+@click.argument("session", default="")
+@click.option("--prune", is_flag=True, help="Let go of what is older than is kept.")
+@common
+def checkpoints(asked: Asked, session: str, prune: bool) -> None:
+    """Show how much is kept of what files held, of one session or of all.
+
+    It is kept for 30 days, and that of the newest 1,000 changes longer; `days` and `keep` under
+    [checkpoints] in settings.toml say otherwise, and 0 days keep everything.
+    """
+    from holdfast.cli.ui.format import ago, many, size
+    from holdfast.cli.ui.terminal import emit, say
+
+    with asked.open() as hf:
+        gone = hf.prune_checkpoints() if prune else None
+        kept = hf.checkpoints(find(hf, session).id if session else "")
+        if asked.json:
+            told = {name: getattr(kept, name) for name in kept.__struct_fields__}
+            emit({**told, "pruned": gone.changes if gone else 0})
+            return
+        if gone is not None:
+            say(f"Let go of {many(gone.contents, 'content')} of {many(gone.changes, 'change')}.")
+        oldest = f", the oldest {ago(kept.oldest)}" if kept.oldest else ""
+        say(
+            f"{many(kept.changes, 'change')} of files with {many(kept.contents, 'content')}: "
+            f"{size(kept.bytes)}, {size(kept.stored)} as stored{oldest}."
+        )
