@@ -16,7 +16,8 @@ from holdfast.model.message import Part
 from holdfast.stores.search import indexing
 from holdfast.stores.sql import rows
 from holdfast.stores.sql.keys import ORDINAL_BITS, SEQ_BITS
-from holdfast.stores.sqlite.store import Sqlite, SqliteStore
+from holdfast.stores.sqlite.connection import Sqlite
+from holdfast.stores.sqlite.store import SqliteStore
 
 TABLES = ("sessions", "entries", "parts", "markers", "keys", "calls", "origins", "sources")
 BLOBS, SEARCH = "blobs", "search_docsize"

@@ -105,7 +105,7 @@ class RawRows(Folder):
         self.made: Iterator[Any] = iter(())
 
     def open(self) -> None:
-        from holdfast.stores.sqlite.store import Sqlite
+        from holdfast.stores.sqlite.connection import Sqlite
 
         self.connection = Sqlite(self.path).connection
 

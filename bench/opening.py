@@ -68,7 +68,7 @@ def visible(hf: Any, id: str) -> list[Any]:
 
 def connect(path: Path) -> Any:
     """A connection with Holdfast's own settings."""
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
     return Sqlite(path).connection
 

@@ -189,7 +189,7 @@ class Floor:
 
     def __init__(self, growing: Growing) -> None:
         from holdfast.model.message import Part
-        from holdfast.stores.sqlite.store import Sqlite
+        from holdfast.stores.sqlite.connection import Sqlite
 
         self.growing = growing
         self.connection = Sqlite(growing.path).connection

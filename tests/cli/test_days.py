@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from holdfast.cli.days import times
-from holdfast.cli.sessions.list import short_project
+from holdfast.cli.ui.format import short_project
 from holdfast.errors import InvalidRequest
 from holdfast.testing.factories import session
 

@@ -17,7 +17,8 @@ from holdfast.model.span import EVERYTHING, Span, Spans
 from holdfast.model.store import Expect
 from holdfast.stores.sql.database import Row
 from holdfast.stores.sql.log import SqlLog
-from holdfast.stores.sqlite.store import Sqlite, SqliteStore
+from holdfast.stores.sqlite.connection import Sqlite
+from holdfast.stores.sqlite.store import SqliteStore
 
 
 class Normal(Sqlite):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.stores.sqlite.store import Sqlite, SqliteStore
+from holdfast.stores.sqlite.connection import Sqlite
+from holdfast.stores.sqlite.store import SqliteStore
 from tests.faults import __main__ as command
 from tests.faults.board import SEED, Tally, Trial, Verdict
 from tests.faults.rows import ROWS, caught, scratch

@@ -212,7 +212,7 @@ def test_a_session_that_uses_an_erased_id_again_stays_in_its_backups(
 def test_a_large_index_is_merged_in_slices_that_end_soon(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.stores.sqlite.store.FEW_PAGES", 1)
+    monkeypatch.setattr("holdfast.stores.sqlite.connection.FEW_PAGES", 1)
     monkeypatch.setattr("holdfast.stores.sqlite.erasure.SLICE", 4)
     id = hide(store)
     drive(store.search.catch_up())

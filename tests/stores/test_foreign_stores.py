@@ -21,7 +21,8 @@ from holdfast.engine.client import drive
 from holdfast.errors import Corrupt
 from holdfast.stores.sql import rows
 from holdfast.stores.sqlite import schema
-from holdfast.stores.sqlite.store import WORDS, SqliteStore
+from holdfast.stores.sqlite.connection import WORDS
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, start
 
 ENDLESS = "WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more) SELECT n FROM more"

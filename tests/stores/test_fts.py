@@ -15,7 +15,8 @@ from holdfast.model.search import Hit, Query
 from holdfast.model.store import Changes
 from holdfast.stores.search import fts, indexing
 from holdfast.stores.search.tags import SHIFTS, filters
-from holdfast.stores.sqlite.store import Sqlite, SqliteStore
+from holdfast.stores.sqlite.connection import Sqlite
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, start
 
 BEFORE = (

@@ -17,7 +17,8 @@ from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, InvalidRequest, NotFound, Outdated, Unavailable, Unsafe
 from holdfast.model.import_batch import ImportBatch, Source
 from holdfast.stores.sql.keys import part_place
-from holdfast.stores.sqlite.store import Sqlite, SqliteStore, check_engine
+from holdfast.stores.sqlite.connection import Sqlite, check_engine
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, draft, read_all, session, start
 from tests.stores.damage import at, furnish, overwrite
 

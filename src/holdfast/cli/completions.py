@@ -49,7 +49,7 @@ def _policies(ctx: click.Context) -> Iterable[tuple[str, str]]:
 
 
 def _projects(ctx: click.Context) -> Iterable[tuple[str, str]]:
-    from holdfast.cli.sessions.list import short_project
+    from holdfast.cli.ui.format import short_project
 
     with _store(ctx) as hf:
         return [(short_project(one), one.project) for one in hf.every_session() if one.project]

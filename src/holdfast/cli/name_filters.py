@@ -19,7 +19,7 @@ TOLD = 8
 
 def named_project(hf: Holdfast, name: str) -> str:
     """The project that is listed under a name, or the one at a path."""
-    from holdfast.cli.sessions.list import short_project
+    from holdfast.cli.ui.format import short_project
     from holdfast.errors import InvalidRequest
     from holdfast.files import project_root
 

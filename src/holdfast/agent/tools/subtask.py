@@ -7,16 +7,13 @@ What it says last is the result; its session is named beside it, and recall look
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from holdfast.engine.client import Holdfast, Session
 from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.log import Entry, SessionInfo
 from holdfast.model.message import Message
 from holdfast.model.window import Tool
-
-if TYPE_CHECKING:
-    from holdfast.agent.loop import Agent
 
 SUBTASK: Final = Tool(
     name="subtask",
@@ -49,7 +46,15 @@ def subtasks(hf: Holdfast, session: SessionInfo) -> list[SessionInfo]:
     return [one for one in hf.forks(session) if is_subtask(one)]
 
 
-def done(fields: dict[str, Any], begin: Callable[[str], Agent]) -> str:
+class SubtaskAgent(Protocol):
+    """An agent that was begun for a part of the work."""
+
+    session: Session
+
+    def turn(self, text: str) -> Entry | None: ...
+
+
+def done(fields: dict[str, Any], begin: Callable[[str], SubtaskAgent]) -> str:
     """Do a part of the work with an agent of its own; what it says last, and where the rest is."""
     words, prompt = fields.get("description"), fields.get("prompt")
     if not isinstance(words, str) or not isinstance(prompt, str) or not prompt.strip():

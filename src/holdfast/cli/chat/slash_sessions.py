@@ -47,7 +47,8 @@ def resume(talk: Conversation, rest: str) -> None:
 
 def _list(talk: Conversation) -> None:
     from holdfast.agent.tools.subtask import is_subtask
-    from holdfast.cli.sessions.list import short_project, shortened
+    from holdfast.cli.sessions.list import shortened
+    from holdfast.cli.ui.format import short_project
     from holdfast.engine.usage.periods import day_of
 
     found = talk.hf.sessions(limit=LISTED * 3)

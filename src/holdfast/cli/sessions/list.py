@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice, takewhile
-from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from holdfast.engine.client import Holdfast
     from holdfast.model.log import SessionInfo
     from holdfast.model.reply import Spent
-    from holdfast.model.search import Hit
 
 SCREENFUL, STEP, ALL = 20, 1_000, 1 << 60
 """How many a terminal lists, how many are read at a time, and how many a pipe gets."""
@@ -193,13 +189,6 @@ def write(
         write_line("\t".join((*map(one_line, facts), moment(one.updated), cost_of(spent))))
 
 
-def short_project(session: SessionInfo | Hit) -> str:
-    """A project by the last part of its path."""
-    name = os.path.basename(session.project.rstrip("/"))
-    windows = re.match(r"[A-Za-z]:\\|\\\\", name)
-    return PureWindowsPath(name).name or name if windows else name
-
-
 def as_value(session: SessionInfo) -> dict[str, Any]:
     """A session as JSON: every key, always."""
     names = (
@@ -237,7 +226,7 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    from holdfast.cli.ui.format import ago, number, short_model
+    from holdfast.cli.ui.format import ago, number, short_model, short_project
     from holdfast.cli.ui.terminal import NOTHING, fitted
 
     more = _columns(page, columns)

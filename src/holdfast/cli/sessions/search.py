@@ -275,8 +275,7 @@ def fewer(
 
 def places(hits: tuple[Hit, ...], short: dict[str, str], first: int) -> list[tuple[str, ...]]:
     """Where each hit is, when it was said and by whom: the columns of HEADING."""
-    from holdfast.cli.sessions.list import short_project
-    from holdfast.cli.ui.format import ago, number
+    from holdfast.cli.ui.format import ago, number, short_project
     from holdfast.cli.ui.terminal import NOTHING, fitted
 
     return [

@@ -9,6 +9,14 @@ import sys
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import PureWindowsPath
+from typing import TYPE_CHECKING
+
+from holdfast.cli.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from holdfast.model.log import SessionInfo
+    from holdfast.model.search import Hit
 
 _AGES = (
     (60, 1, "s"),
@@ -144,8 +152,6 @@ def program() -> str:
 @lru_cache(1)
 def _commands() -> re.Pattern[str]:
     """Where a command of ours, or of pip, begins in a sentence."""
-    from holdfast.cli import COMMANDS
-
     names = "|".join(map(re.escape, COMMANDS))
     return re.compile(rf"(?<![\w./'-])holdfast(?= (?:{names})\b)|(?<![\w-])pip(?= install )")
 
@@ -174,3 +180,10 @@ def in_chat(words: str) -> str:
 def loading(model: str, seconds: float) -> str:
     """What is said while a model is loaded."""
     return f"loading {model}… {seconds:.0f} s"
+
+
+def short_project(session: SessionInfo | Hit) -> str:
+    """A project by the last part of its path."""
+    name = os.path.basename(session.project.rstrip("/"))
+    windows = re.match(r"[A-Za-z]:\\|\\\\", name)
+    return PureWindowsPath(name).name or name if windows else name

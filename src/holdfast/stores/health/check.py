@@ -30,7 +30,7 @@ from holdfast.stores.sql.keys import (
 from holdfast.stores.sqlite.schema import besides
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
 MOST = 100
 """How many findings of one kind are told."""

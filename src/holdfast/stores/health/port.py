@@ -13,7 +13,7 @@ from holdfast.model.store import Erasing, Finding
 from holdfast.stores.health import backups
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
 MOST = 1000
 """How many findings one examination tells; mending these and examining again tells more."""

@@ -21,7 +21,7 @@ from holdfast.stores.sql.blobs import sweep
 from holdfast.stores.sql.database import Database
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
 LEASE = 10 * 60_000
 """How long one step of erasing may take before somebody else tries it, in ms."""

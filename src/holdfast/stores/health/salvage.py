@@ -22,8 +22,9 @@ from holdfast.stores.health.check import store_findings
 from holdfast.stores.health.log_checks import session_findings
 from holdfast.stores.health.page_reader import Cell, Pages, Value
 from holdfast.stores.sql.keys import MOST_ENTRIES, place
+from holdfast.stores.sqlite.connection import Sqlite
 from holdfast.stores.sqlite.location import file_at
-from holdfast.stores.sqlite.store import Sqlite, SqliteStore
+from holdfast.stores.sqlite.store import SqliteStore
 
 BATCH = 500
 ROUNDS = 4

@@ -53,7 +53,7 @@ from holdfast.stores.sql.keys import ORDINAL_BITS, entry_of, number_of, ordinal_
 from holdfast.stores.sql.lineage import of_session, ranges
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
 _FIND = (
     "SELECT rowid, weighed(search{weights}) FROM search WHERE search MATCH ? "

@@ -26,7 +26,7 @@ from holdfast.model.store import Erasing
 from holdfast.stores.health import backups
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
 WAITING, MERGING, MERGED = 0, 1, 2
 """The steps of an erasure: its words wait for a merge, are being merged, are gone."""
@@ -147,22 +147,22 @@ def _rewritten(path: Path, session: str, number: int) -> str:
 
 def _erase_in(copy: Path, session: str) -> None:
     from holdfast.stores.sql.erase import erase
-    from holdfast.stores.sqlite.store import SqliteStore
+    from holdfast.stores.sqlite.connection import opened
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CallsLost)  # told when the store itself was opened
-        store = SqliteStore.open(copy)
+        db = opened(copy)
     try:
         try:
-            erase(store.db, session)
+            erase(db, session)
         except NotFound:
             return
-        store.db.run("DELETE FROM erasures")
-        store.db.run("INSERT INTO search (search) VALUES ('optimize')")
-        store.db.settle()
-        store.db.run("PRAGMA journal_mode=DELETE")
+        db.run("DELETE FROM erasures")
+        db.run("INSERT INTO search (search) VALUES ('optimize')")
+        db.settle()
+        db.run("PRAGMA journal_mode=DELETE")
     finally:
-        store.close()
+        db.close()
 
 
 def unfinished(db: Sqlite) -> list[tuple[str, tuple[str, ...], bool]]:

@@ -23,7 +23,7 @@ from holdfast.stores.sql.log import SqlLog
 from holdfast.stores.sql.rows import Moves
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.store import Sqlite
+    from holdfast.stores.sqlite.connection import Sqlite
 
 MOST_PARTS = 8
 """With more parts than this a message is out of the ordinary."""
