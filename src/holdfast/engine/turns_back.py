@@ -11,10 +11,10 @@ from holdfast.model.log import Entry
 from holdfast.model.message import Message
 
 if TYPE_CHECKING:
-    from holdfast.engine.session import AsyncSession
+    from holdfast.engine.context import SessionContext
 
 
-async def rewind_turns(session: AsyncSession, turns: int) -> Entry:
+async def rewind_turns(session: SessionContext, turns: int) -> Entry:
     """Go on from before the last turns of the user's; undo() brings them back."""
     if turns < 1:
         raise InvalidRequest(f"{turns} turns cannot be taken back; name 1 or more")
