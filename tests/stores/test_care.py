@@ -17,10 +17,13 @@ from holdfast.engine.client import drive
 from holdfast.errors import Corrupt, NotFound, Unavailable
 from holdfast.model import wire
 from holdfast.model.log import Damaged, Summary, Undo
-from holdfast.model.message import Message, Opaque
+from holdfast.model.message import Message, Opaque, Text
 from holdfast.model.store import Finding
 from holdfast.stores.health import repair
-from holdfast.stores.sql.keys import part_place
+from holdfast.stores.health.raw_rows import content
+from holdfast.stores.sql.keys import part_place, parts_of
+from holdfast.stores.sql.keys import place as entry_place
+from holdfast.stores.sql.rows import fingerprint
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.factories import append, read_all, session, start
 from tests.stores.damage import at, furnish
@@ -229,6 +232,32 @@ def test_no_byte_of_what_cannot_be_read_is_lost(store: SqliteStore) -> None:
 
 def hash_of(last: bytes) -> str:
     return wire.digest(b"\x00\xff" + last).hex()
+
+
+@pytest.mark.parametrize(
+    ("sql", "part"),
+    [
+        ("DELETE FROM parts WHERE place = ?", 0),
+        ("UPDATE parts SET data = X'00ff44' WHERE place = ?", 0),
+        ("UPDATE parts SET data = X'00ff44' WHERE place = ?", 1),
+        ("UPDATE parts SET kind = 'reasoning' WHERE place = ?", 1),
+    ],
+)
+def test_a_mended_message_is_known_by_what_it_holds_now(
+    store: SqliteStore, sql: str, part: int
+) -> None:
+    start(store, "main")
+    append(store, "main", Message("user", (Text("one"), Text("two"))), "after")
+    place = entry_place(1, 1)
+    hurt(store, sql, part_place(place, part))
+    mended(store)
+    ((role, hash),) = store.db.rows("SELECT role, hash FROM entries WHERE place = ?", (place,))
+    parts = store.db.rows(
+        "SELECT data, blob FROM parts WHERE place BETWEEN ? AND ? ORDER BY place",
+        parts_of(place, place),
+    )
+    assert len(parts) == 2
+    assert hash == fingerprint(role, [content(store.db, *row) for row in parts])
 
 
 def test_the_rest_of_a_session_is_word_for_word_what_it_was(store: SqliteStore) -> None:
