@@ -386,3 +386,14 @@ def test_a_session_whose_program_recorded_no_times_has_no_length() -> None:
         context_window_size=0, used_tokens=0, used_percentage=0, remaining_tokens=0, lines_added=3
     )
     assert worked(shot) == "3 lines added, 0 removed"
+
+
+def test_what_no_call_was_recorded_of_has_no_cost(store: str, tmp_path: Path) -> None:
+    told = Transcript()
+    told.user("Mend the roof.")
+    imported(store, tmp_path, told)
+    (group,) = values("stats", "--by", "agent")
+    assert (group["calls"], group["cost_usd"]) == (0, None)
+    row = next(one for one in run("stats", "--by", "agent").stdout.splitlines() if "claude" in one)
+    assert "0.00" not in row
+    assert "–" in row

@@ -100,7 +100,7 @@ def value(one: Stats, by: str) -> dict[str, Any]:
     usage = one.usage
     return {
         by: one.name, "sessions": one.sessions, "calls": one.calls,
-        "cost_usd": one.cost / 1e9 if one.cost or not one.unpriced else None,
+        "cost_usd": one.cost / 1e9 if one.cost or one.calls > one.unpriced else None,
         "unpriced_calls": one.unpriced, "input_tokens": usage.input,
         "cache_read_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write,
         "output_tokens": usage.output, "cache_hit_rate": one.hit_rate,
@@ -208,6 +208,10 @@ def _row(one: Stats, *, narrow: bool) -> tuple[str, ...]:
 
 def _money(one: Stats, *, narrow: bool) -> str:
     """What it cost, starred where no price is known of some calls; unknown where of none."""
+    from holdfast.cli.ui.terminal import NOTHING
+
+    if not one.calls:
+        return NOTHING
     if one.unpriced and not one.cost:
         return "?*" if narrow else "unknown*"
     return f"{one.cost / 1e9:,.2f}" + ("*" if one.unpriced else "")
@@ -216,7 +220,7 @@ def _money(one: Stats, *, narrow: bool) -> str:
 def priced(one: Stats) -> str:
     """What it cost as a picture says it."""
     told = _money(one, narrow=False)
-    return told if told.startswith("unknown") else f"${told}"
+    return f"${told}" if told[:1].isdigit() else told
 
 
 def spread(compactions: list[Compaction]) -> list[tuple[str, int]]:
