@@ -96,8 +96,10 @@ def judged(home: Path, file: Path | None = None) -> Iterator[Judged]:
         places = {digest(one): place for place, one in enumerate(said)}
         for name, *labels in session["labels"]:
             if name in places:
-                readings = [dict(zip(KINDS, labels[at : at + 2], strict=True)) for at in (0, 2)
-                            if labels[at:]]  # fmt: skip
+                readings: list[dict[str, Label]] = [
+                    {KINDS[0]: one, KINDS[1]: two}
+                    for one, two in zip(labels[::2], labels[1::2], strict=True)
+                ]
                 first, lot = places[name] == 0, session.get("labelling", 1)
                 before = readings[0] if len(readings) > 1 else None
                 yield Judged(said[places[name]], first, readings[-1], lot, before)
