@@ -12,6 +12,7 @@ import pytest
 import holdfast
 from holdfast.engine.client import Holdfast, drive
 from holdfast.errors import FilesChanged, InvalidRequest
+from holdfast.files import data_home
 from holdfast.workspace.contents import LARGEST
 from tests.cli.running import run, values
 from tests.workspace.trees import tree
@@ -248,3 +249,36 @@ def test_the_command_line_shows_and_takes_back(tmp_path: Path, hf: Holdfast, wor
     assert (work / "a.txt").read_text() == "by hand\n"
     assert values("checkpoints", *store)[0]["changes"] >= 1
     assert run("rewind", *store, "last", "7").exit_code != 0
+
+
+def test_hooks_of_other_agents_record_what_a_tool_did(tmp_path: Path, work: Path) -> None:
+    store = ("--store", str(tmp_path / "hooks.db"))
+    with holdfast.open(tmp_path / "hooks.db") as hf:
+        s = hf.session(directory=work)
+        s.user("go")
+    (work / "large").write_bytes(b"x" * 100_000)
+
+    def checkpoint() -> list[str]:
+        return values("checkpoint", *store, "--session", s.id)[0]["paths"]
+
+    assert checkpoint() == []
+    (work / "a.txt").write_text("two\n")
+    (work / "large").unlink()
+    (work / "new").mkdir()
+    (work / "new" / "file").write_text("new\n")
+    assert checkpoint() == ["a.txt", "large", "new", "new/file"]
+    assert checkpoint() == []
+    (work / "a.txt").write_text("three\n")
+    assert checkpoint() == ["a.txt"]
+    with holdfast.open(tmp_path / "hooks.db") as hf:
+        s = hf.session(s.id)
+        marker = s.rewind(0, restore="code")
+        assert (work / "a.txt").read_text() == "one\n"
+        assert (work / "large").stat().st_size == 100_000
+        assert not (work / "new").exists()
+        s.undo(marker.seq)
+        assert (work / "a.txt").read_text() == "three\n"
+        kept = list((data_home() / "workspace").glob("*/known"))
+        hf.erase(s.id)
+        assert kept
+        assert not any(one.exists() for one in kept)

@@ -60,6 +60,10 @@ COMMANDS = {
         "workspace.diff:diff",
         "Show what the agent did to the files, all of it or from one prompt to another.",
     ),
+    "checkpoint": (
+        "workspace.checkpoints:checkpoint",
+        "Record what changed in a directory since the last checkpoint: for hooks of other agents.",
+    ),
     "checkpoints": (
         "workspace.checkpoints:checkpoints",
         "Show how much is kept of what files held, of one session or of all.",

@@ -32,7 +32,7 @@ from holdfast.engine.settings import settings
 from holdfast.engine.usage.costs import By, Costs, costs
 from holdfast.engine.usage.held_costs import HeldCosts
 from holdfast.engine.usage.telemetry import Watch
-from holdfast.engine.workspace.directories import Directories
+from holdfast.engine.workspace.directories import Directories, forget_saved
 from holdfast.engine.writer import OnConflict
 from holdfast.errors import Ambiguous, InvalidRequest, NotFound
 from holdfast.files import project_root, write_atomic
@@ -284,6 +284,7 @@ class Engine:
         if backups not in ("rewrite", "delete"):
             raise InvalidRequest(f"backups is 'rewrite' or 'delete', not {backups!r}")
         found = await self.resolve(id)
+        await self.aside(lambda: forget_saved(found.id))
         scrubbed = await forgetting.scrub(self, found.id)
         erased = await self.store.sessions.erase(found.id, backups=backups)
         erased = msgspec.structs.replace(erased, notes=scrubbed)

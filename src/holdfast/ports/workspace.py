@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from holdfast.model.workspace import Captured, Coverage, Step, Touched
@@ -26,6 +27,11 @@ class Directory(Protocol):
 
     def capture(self, paths: Sequence[str]) -> tuple[Captured, ...]:
         """These paths as they are; from here on they are known so."""
+        ...
+
+    def changed(self, saved: Path) -> tuple[Touched, ...]:
+        """What differs from what another process saved in a directory of its own, which knows
+        from then on what is there now."""
         ...
 
     def look(self, paths: Sequence[str]) -> tuple[Captured, ...]:

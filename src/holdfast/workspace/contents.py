@@ -54,7 +54,7 @@ class Contents:
         self._keys = tuple(one.encode() for one in secrets if one)
         self._spool_in = spool
         self._spool: IO[bytes] | None = None
-        self._places: dict[str, tuple[int, int]] = {}
+        self.places: dict[str, tuple[int, int]] = {}
         self.known: dict[str, FileState | InGit] = {}
         self.bytes = 0
         self.unsettled: set[str] = set()
@@ -156,7 +156,7 @@ class Contents:
         return Captured(path, state, data)
 
     def _keep(self, digest: str, data: bytes) -> None:
-        if digest in self._places or self.bytes + len(data) > MOST_BYTES:
+        if digest in self.places or self.bytes + len(data) > MOST_BYTES:
             return
         with suppress(OSError):  # a full disk: what it held is said not to be known
             if self._spool is None:
@@ -165,16 +165,25 @@ class Contents:
             at = self._spool.seek(0, os.SEEK_END)
             self._spool.write(data)
             self._spool.flush()
-            self._places[digest] = (at, len(data))
+            self.places[digest] = (at, len(data))
             self.bytes += len(data)
 
     def _kept(self, digest: str) -> bytes | None:
-        place = self._places.get(digest)
+        place = self.places.get(digest)
         if place is None or self._spool is None:
             return None
         self._spool.seek(place[0])
         data = self._spool.read(place[1])
         return data if sha256(data).hexdigest() == digest else None
+
+    def resume(self, file: Path, places: dict[str, tuple[int, int]]) -> None:
+        """Go on with a file that another process has begun; beyond its bound, with an empty one."""
+        self._spool = file.open("r+b")
+        self.bytes = self._spool.seek(0, os.SEEK_END)
+        if self.bytes > MOST_BYTES // 2:
+            self._spool.truncate(0)
+            self.bytes, places = 0, {}
+        self.places = dict(places)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -182,7 +191,7 @@ class Contents:
         if self._spool is not None:
             self._spool.close()
             self._spool = None
-        self._places.clear()
+        self.places.clear()
 
 
 def _by_stat(found: os.stat_result) -> str:

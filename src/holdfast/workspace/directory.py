@@ -17,12 +17,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from holdfast.errors import InvalidRequest, Unsafe
-from holdfast.files import Found, Root, data_home
+from holdfast.files import Found, Root, data_home, private_file
 from holdfast.gitignore import Ignoring
 from holdfast.model.workspace import Captured, Coverage, FileNote, FileState, Step, Touched
 from holdfast.workspace.contents import LARGEST, Contents, InGit
 from holdfast.workspace.git_objects import Repository, Tracked
 from holdfast.workspace.restore import Restore
+from holdfast.workspace.saved import load, locked, save
 from holdfast.workspace.scan import Scanner, Seen
 
 SECONDS: Final = 20.0
@@ -101,6 +102,21 @@ class Directory:
             found = tuple(self._contents.now(path) for path in paths)
             for one in found:
                 self._contents.remember(one)
+            return found
+
+    def changed(self, saved: Path) -> tuple[Touched, ...]:
+        """What differs from what another process has saved; at first nothing, it is only saved."""
+        with locked(saved), self._lock:
+            self._check_open()
+            if load(saved, self._contents, self._scanner):
+                self._tracked, _ = self._repository.index()
+                self._ready = Coverage()
+                found = self.scan()
+            else:
+                self._contents.resume(private_file(saved / "contents"), {})
+                self.prepare()
+                found = ()
+            save(saved, self._contents, self._scanner)
             return found
 
     def look(self, paths: Sequence[str]) -> tuple[Captured, ...]:

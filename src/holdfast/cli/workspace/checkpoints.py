@@ -1,10 +1,10 @@
-"""`holdfast checkpoints`: how much is kept of what files held, and letting go of old content."""
+"""`holdfast checkpoint` records for other agents; `holdfast checkpoints` says how much is kept."""
 
 from __future__ import annotations
 
 import click
 
-from holdfast.cli.options import Asked, common, find
+from holdfast.cli.options import LAST, Asked, common, find
 
 
 @click.command()
@@ -34,3 +34,25 @@ def checkpoints(asked: Asked, session: str, prune: bool) -> None:
             f"{many(kept.changes, 'change')} of files with {many(kept.contents, 'content')}: "
             f"{size(kept.bytes)}, {size(kept.stored)} as stored{oldest}."
         )
+
+
+@click.command()
+@click.option("--session", default=LAST, metavar="SESSION", help="Whose work it is.")
+@click.option("--directory", default="", metavar="DIR", help="Where; the session's own otherwise.")
+@common
+def checkpoint(asked: Asked, session: str, directory: str) -> None:
+    """Record what changed in a directory since the last checkpoint: for hooks of other agents.
+
+    The first call only looks. Called before and after a tool of another agent, the second call
+    records what that tool did.
+    """
+    from holdfast.cli.ui.format import many
+    from holdfast.cli.ui.terminal import emit, say
+
+    with asked.open() as hf:
+        opened = hf.session(find(hf, session).id)
+        made = opened.workspace(directory).checkpoint()
+        if asked.json:
+            emit({"session": opened.id, "paths": [one.path for one in made]})
+        else:
+            say(f"{many(len(made), 'change')} recorded.")

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
 
 from holdfast.engine.plugins import directory
+from holdfast.files import data_home
 from holdfast.ports import Directory
+
+
+def saved_for(session: str) -> Path:
+    """Where what is known between checkpoints of a session is kept."""
+    return data_home() / "workspace" / sha256(session.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def forget_saved(session: str) -> None:
+    """Remove what was kept between checkpoints of a session."""
+    rmtree(saved_for(session), ignore_errors=True)
 
 
 class Directories:

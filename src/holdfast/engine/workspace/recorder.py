@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -63,6 +64,13 @@ class Recorder:
             yield recording
         finally:
             await self.end(recording)
+
+    async def checkpoint(self, saved: Path) -> tuple[FileChange, ...]:
+        """Record what changed since the last one, by whatever process that was made."""
+        session = self._session
+        recording = Recording("hook", session.new_id(), session.info.head, session.now())
+        touched = await self._aside(lambda: self._directory.changed(saved))
+        return await self._record(recording, touched)
 
     async def begin(self, paths: Sequence[str], cause: Cause, task: str = "") -> Recording:
         """From here on, what changes is done by what is recorded."""

@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.engine.bridge import drive
+from holdfast.engine.workspace.directories import saved_for
 from holdfast.engine.workspace.recorder import Recorder, Recording
-from holdfast.model.workspace import Cause, Coverage
+from holdfast.model.workspace import Cause, Coverage, FileChange
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
@@ -37,6 +38,13 @@ class AsyncWorkspace:
     async def _prepared(self) -> None:
         await self.recorder.prepare()
 
+    async def checkpoint(self) -> tuple[FileChange, ...]:
+        """Record what changed since the last checkpoint, whichever process made that.
+
+        The first one only looks. It is for hooks of other agents, called before and after a tool.
+        """
+        return await self.recorder.checkpoint(saved_for(self._session.id))
+
     def recording(
         self, *paths: str, cause: Cause = "recording", task: str = ""
     ) -> AbstractAsyncContextManager[Recording]:
@@ -56,6 +64,10 @@ class Workspace:
     def prepare(self) -> Coverage:
         """Know the directory as it is, before anything is done in it; what will be covered."""
         return drive(self._inner.prepare())
+
+    def checkpoint(self) -> tuple[FileChange, ...]:
+        """Record what changed since the last checkpoint, whichever process made that."""
+        return drive(self._inner.checkpoint())
 
     def prepare_ahead(self) -> None:
         """The same in the background."""
