@@ -322,7 +322,8 @@ class AsyncSession(SpendingWriter):
 
     async def rewind_turns(self, turns: int) -> Entry:
         """Take back the user's last turns; undo() brings them back, and files stay as they are."""
-        return await turns_back.rewind_turns(self, turns)
+        at = await turns_back.before_turns(self, turns)
+        return await self.rewind(at, f"{turns} turns taken back")
 
     async def rewind(
         self,

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from holdfast.core.log.boundary import is_request
 from holdfast.engine import loading
 from holdfast.errors import InvalidRequest
-from holdfast.model.log import Entry
 from holdfast.model.message import Message
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
 
 
-async def rewind_turns(session: SessionContext, turns: int) -> Entry:
-    """Go on from before the last turns of the user's; undo() brings them back."""
+async def before_turns(session: SessionContext, turns: int) -> int:
+    """The entry to go on from, so that the last turns of the user's are taken back."""
     if turns < 1:
         raise InvalidRequest(f"{turns} turns cannot be taken back; name 1 or more")
     view = await session.view()
@@ -26,4 +25,4 @@ async def rewind_turns(session: SessionContext, turns: int) -> Entry:
             f"only {len(begun)} turns are in the window, so {turns} cannot be taken back; undo the "
             "compactions before them first, or rewind to an entry"
         )
-    return await session.rewind(begun[-turns] - 1, f"{turns} turns taken back")
+    return begun[-turns] - 1
