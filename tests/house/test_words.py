@@ -9,8 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "holdfast"
 
-WORDS = frozenset(
-    """
+_LIST = """
 acceptance admission agent agents ai aider answers anthropic api app append approval arguments
 around ask assemble attachments authored back background backups base batch blobs blocking
 blocks boundary bounds bridge budget build burn cache calibrate call calls cap caps catalogue
@@ -38,17 +37,19 @@ price problems process profile project prompt prompts provider providers pydanti
 quotations quotes ranked ranking rate raw read readable reader recall recognise record recorded
 recorder records refusal refusals remember render repair replay reply repo repomap report
 request requests response responses rest restore resume retention rewind rewinds roles rows rule
-rules run safe said salvage scaffold scan schema screen script scripted sdk search searchable
-secrets section sections semantic send served server servers session sessions settings setup
-shared shed shedding shelf shell show side signals situation sizes skill skills slash snapshot
-snapshots snippets source span spelling spending sql sqlite sse state stats status stems steps
-store stored stores strategies stream strict subtask summarise summariser summary tags telemetry
-terminal terms testing text texts thoughts thread threads todos token tokens tool toolbox tools
-traces transcript transcripts transfer transport tree truncate trust trusting turn turns ui undo
-unicode url usage validate values vault vectors verbatim view visible walk warm warnings watch
-weights window wire wishes wordllama words worker workers workspace workspaces writer
-""".split()
-)
+rules run safe said salvage saved scaffold scan schema screen script scripted sdk search
+searchable secrets section sections semantic send served server servers session sessions
+settings setup shared shed shedding shelf shell show side signals situation sizes skill skills
+slash snapshot snapshots snippets source span spelling spending sql sqlite sse state stats
+status stems steps store stored stores strategies stream strict subtask summarise summariser
+summary tags telemetry terminal terms testing text texts thoughts thread threads todos token
+tokens tool toolbox tools traces transcript transcripts transfer transport tree truncate trust
+trusting turn turns ui undo unicode url usage validate values vault vectors verbatim view
+visible walk warm warnings watch weights window wire wishes wordllama words worker workers
+workspace workspaces writer
+"""
+
+WORDS = frozenset(_LIST.split())
 
 
 def unknown(package: Path) -> dict[str, set[str]]:
