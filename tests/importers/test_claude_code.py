@@ -139,12 +139,13 @@ def test_nothing_outside_is_read_though_a_file_names_it(hf: Holdfast, tmp_path: 
     assert "root:" not in str(parts(only(hf)))
 
 
+@pytest.mark.parametrize("tool", ["Task", "Agent"])
 def test_a_sidechain_in_the_file_is_a_session_that_its_answer_names(
-    hf: Holdfast, tmp_path: Path
+    hf: Holdfast, tmp_path: Path, tool: str
 ) -> None:
     told = Transcript()
     told.user("Have it looked at.")
-    asking = told.reply("msg_1", call("toolu_1", "Task", prompt="Look."))
+    asking = told.reply("msg_1", call("toolu_1", tool, prompt="Look."))
     told.user("Look.", isSidechain=True, parent=None)
     told.reply("msg_2", text("All well."), isSidechain=True)
     told.result("toolu_1", "All well.", parent=asking)
