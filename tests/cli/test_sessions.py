@@ -185,6 +185,7 @@ def test_json_has_every_key_always() -> None:
     assert set(one) == {
         "id", "title", "opening", "project", "directory", "model", "policy", "agent", "parent",
         "fork", "created", "updated", "compacted", "archived", "head", "cost_usd", "unpriced_calls",
+        "lines_added", "lines_removed",
     }  # fmt: skip
     assert (one["opening"], one["head"], one["parent"]) == ("question 0", 1, "")
 

@@ -282,3 +282,18 @@ def test_hooks_of_other_agents_record_what_a_tool_did(tmp_path: Path, work: Path
         hf.erase(s.id)
         assert kept
         assert not any(one.exists() for one in kept)
+
+
+@pytest.mark.seed("000", 53)
+def test_lines_of_commands_are_in_the_costs_and_the_list(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    with s.workspace().recording(cause="command"):
+        (work / "a.txt").write_text("two\nthree\n")
+    shot = s.snapshot()
+    assert (shot.lines_added, shot.lines_removed) == (2, 1)
+    (listed,) = values("sessions", "--store", str(work.parent / "log.db"))
+    assert (listed["lines_added"], listed["lines_removed"]) == (2, 1)
+    fork = s.fork()
+    fork.user("more")
+    assert fork.snapshot().lines_added == 0

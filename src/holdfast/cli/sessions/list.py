@@ -181,12 +181,24 @@ def write(
             unpriced = spent.unpriced if spent else 0
             known = not (spent and unpriced and unpriced >= spent.calls)
             cost = (spent.cost / 1e9 if spent else 0.0) if known else None
-            emit({**as_value(one), "opening": words, "cost_usd": cost, "unpriced_calls": unpriced})
+            costs_and_lines = {"cost_usd": cost, "unpriced_calls": unpriced, **_lines(hf, one)}
+            emit({**as_value(one), "opening": words, **costs_and_lines})
             continue
         title = one.title or words
         title = title if len(title) <= TITLE else f"{title[: TITLE - 1].rstrip()}…"
         facts = (one.id, title, one.project, one.model, str(one.head))
         write_line("\t".join((*map(one_line, facts), moment(one.updated), cost_of(spent))))
+
+
+def _lines(hf: Holdfast, session: SessionInfo) -> dict[str, int]:
+    """The lines that what was recorded of files added and removed."""
+    from holdfast.engine.bridge import drive
+    from holdfast.engine.usage.status_line import lines_of
+
+    causes = ("tool", "command", "recording", "hook")
+    counted = lines_of(hf.engine.store.files, session.id, causes=causes, after=session.fork)
+    added, removed = drive(counted)
+    return {"lines_added": added, "lines_removed": removed}
 
 
 def as_value(session: SessionInfo) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from holdfast.model.window import BudgetSnapshot, CallUsage
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
+    from holdfast.ports import FileHistory
 
 LARGE = 200_000
 """Above so many tokens some providers charge more."""
@@ -119,12 +121,26 @@ async def effort(session: SessionContext) -> Effort:
     summaries = await loading.summaries(session.store.log, view)
     whole = (await session.ledgers.near(session.id, view.last, summaries)).effort
     shared = await _shared(session)
+    added, removed = await lines_of(session.store.files, session.id, after=session.info.fork)
     return replace(
         whole,
-        added=whole.added - shared.added,
-        removed=whole.removed - shared.removed,
+        added=whole.added - shared.added + added,
+        removed=whole.removed - shared.removed + removed,
         active=whole.active - shared.active,
     )
+
+
+async def lines_of(
+    files: FileHistory, session: str, *, causes: Sequence[str] = ("command",), after: int = 0
+) -> tuple[int, int]:
+    """The lines that commands added and removed; those of file tools the log tells itself."""
+    added = removed = number = 0
+    while page := await files.changes(session, after=number):
+        mine = [one for one in page if one.cause in causes and one.at > after]
+        added += sum(one.added for one in mine)
+        removed += sum(one.removed for one in mine)
+        number = page[-1].number
+    return added, removed
 
 
 async def _shared(session: SessionContext) -> Effort:
