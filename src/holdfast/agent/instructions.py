@@ -11,7 +11,7 @@ from holdfast.engine.bridge import drive
 from holdfast.engine.client import Session
 from holdfast.engine.engine import in_place
 from holdfast.engine.knowledge.instructions import Instructions, instructions
-from holdfast.model.message import ToolCall
+from holdfast.model.message import Message, ToolCall
 
 MOST: Final = 50
 """So many words of one command are looked at."""
@@ -20,10 +20,15 @@ _WORD = re.compile(r"[^\s'\"`$;|&<>()=]+")
 
 
 def instructions_for(session: Session, directory: str) -> Instructions:
-    """The instruction files of a directory; what the session has touched before is touched."""
+    """The instruction files of a directory; what the window shows to be touched before is touched.
+
+    Only what is visible is looked at: a session may be very long.
+    """
     made = drive(instructions(directory, session.trust, in_place))
     if session.info.head:
-        made.touch(*session.ledger().files)
+        bodies = [entry.body for entry in session.visible()]
+        calls = (call for body in bodies if isinstance(body, Message) for call in body.calls)
+        made.touch(*(path for call in calls for path in touched(call, directory)))
         made.look()
     return made
 
