@@ -289,7 +289,7 @@ def test_our_key_is_nowhere(begin: Begin, tmp_path: Path) -> None:
             pass
         assert (talk.work / f"exported-{form}").read_bytes()
     kept = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert (tmp_path / "data/holdfast/chat-history") in kept
+    assert (tmp_path / "data/holdfast/prompts.jsonl") in kept
     assert [file for file in kept if KEY.encode() in file.read_bytes()] == []
 
 

@@ -121,3 +121,12 @@ def test_a_price_that_is_only_partly_known_is_marked(tmp_path: Path) -> None:
         more = replace(called(id, NOON, None, 9), model="nobody-knows-it")
         drive(hf.engine.store.calls.record(more))
     assert run("sessions").stdout.rstrip().split("\t")[-1] == "2.00*"
+
+
+@pytest.mark.seed("001", 103)
+def test_calls_are_summed_by_the_minute_and_by_the_hour() -> None:
+    fill(NOON, NOON + 20_000, NOON + 61_000, NOON + HOUR)
+    minutes = [(one["minute"], one["calls"]) for one in values("cost", "--by", "minute")]
+    assert minutes == [("2026-03-19 12:00", 2), ("2026-03-19 12:01", 1), ("2026-03-19 13:00", 1)]
+    hours = [(one["hour"], one["calls"]) for one in values("cost", "--by", "hour")]
+    assert hours == [("2026-03-19 12:00", 3), ("2026-03-19 13:00", 1)]

@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.model.message import Media, Text
 from holdfast.policies import names
 from tests.policies import drawing
+from tests.policies.playing import MODEL
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8) + (1).to_bytes(4, "big") * 2 + bytes(9)
 
 FIRST = "The first turn"
 BEFORE = "After a compaction before a turn"
@@ -264,6 +268,10 @@ EXPECTED: dict[str, dict[str, list[str]]] = {
 }
 
 
+@pytest.mark.seed("000", 11)
+@pytest.mark.seed("001", 46)
+@pytest.mark.seed("004", 22, 23, 29, 30, 31, 37, 38, 39, 40, 41, 42, 46, 47, 48, 49, 50, 51)
+@pytest.mark.seed("004", 201, 203, 204, 205, 206, 208, 209, 213)
 @pytest.mark.parametrize("name", names())
 def test_every_message_of_every_scene_is_as_described(name: str) -> None:
     for title, lines in EXPECTED[name].items():
@@ -320,3 +328,58 @@ Today's date is 2026-11-19.
 IMPORTANT: this context may or may not be relevant to what is asked. Leave it aside unless it is.
 </system-reminder>"""
     )
+
+
+@pytest.mark.seed("004", 54, 55)
+def test_codex_lays_pictures_in_tags_and_numbers_those_of_this_machine() -> None:
+    play = drawing.begun("codex")
+    here = Media("image/png", data=PNG)
+    there = Media("image/png", url="https://example.org/a.png")
+    play.session.user("Look at these.", here, there, here)
+    parts = drawing.asked(play).window.section("current")[0].parts
+    tags = [part.text for part in parts if isinstance(part, Text)]
+    assert tags == [
+        "Look at these.", '<image name="[Image #1]">', "</image>", "<image>", "</image>",
+        '<image name="[Image #2]">', "</image>",
+    ]  # fmt: skip
+    plain = drawing.begun("opencode")
+    plain.session.user("Look.", here)
+    texts = [
+        p for p in drawing.asked(plain).window.section("current")[0].parts if isinstance(p, Text)
+    ]
+    assert [part.text for part in texts] == ["Look."]
+
+
+@pytest.mark.seed("001", 32)
+def test_who_says_aiders_reminder_is_the_models_matter() -> None:
+    play = drawing.begun("aider")
+    play.models.others["modest"] = {"reminder": "user"}
+    play.session.user("Now the logout.")
+    made = drawing.asked(play, model="modest")
+    reminder = made.window.blocks[-1]
+    assert (reminder.section, reminder.role) == ("reminder", "user")
+    assert drawing.first_turn("aider").window.blocks[-1].role == "system"
+
+
+@pytest.mark.seed("001", 44)
+def test_a_model_may_have_a_limit_of_its_own_for_compaction() -> None:
+    play = drawing.begun("codex", 3)
+    play.session.user("Now the logout.")
+    assert not drawing.compacted(drawing.asked(play))
+    other = drawing.begun("codex", 3)
+    other.models.others[MODEL] = {"auto_compact_limit": 40_000}
+    other.session.user("Now the logout.")
+    assert drawing.compacted(drawing.asked(other))
+
+
+@pytest.mark.seed("004", 174)
+def test_a_summary_of_claude_code_says_where_messages_stay_behind_it() -> None:
+    play = drawing.begun("claude-code", 3)
+    play.session.apply(play.session.plan(upto=len([*play.session.entries()]) - 4))
+    play.session.user("Now the logout.")
+    [summary] = drawing.asked(play).window.section("summary")
+    told = str(getattr(summary.parts[0], "text", ""))
+    assert "The most recent messages are preserved word for word" in told
+    assert told.rstrip().endswith("announce that you will continue.")
+    whole = drawing.by_hand("claude-code").window.section("summary")[0]
+    assert "preserved word for word" not in str(getattr(whole.parts[0], "text", ""))

@@ -47,3 +47,11 @@ def test_every_policy_uses_its_own(name: str) -> None:
     rule = chosen.compact or chosen.summarise
     assert rule
     assert rule.prompt == name
+
+
+@pytest.mark.seed("004", 168)
+def test_the_prompt_of_claude_code_shows_the_shape_of_its_answer() -> None:
+    text = prompt("claude-code")
+    shape = text[text.index("<example>") : text.index("</example>")]
+    assert shape.index("<analysis>") < shape.index("<summary>")
+    assert all(f"\n{number}. " in shape for number in range(1, 10))

@@ -85,6 +85,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     reasoning_summary: str = ""
     service_tier: str = ""
     verbosity: str = ""
+    prompt_history_bytes: int = 1_048_576
+    """How large the file of what was typed may grow; 0: without a bound."""
     sections: dict[str, str] = {}
     """Sections of every request by their names: personality, developer, language and others."""
 

@@ -67,6 +67,8 @@ class Profile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     input_limit: int = 0
     """What a prompt may have at most, where that is less than the window; 0: no such limit."""
     output_limit: int = 4_096
+    auto_compact_limit: int = 0
+    """The tokens at which its conversations are summarised at the latest; 0: as the policy says."""
     tokenizer: str = ""
     """The local vocabulary that counts for it exactly; empty where there is none."""
     ratio: float = 1.0

@@ -149,10 +149,12 @@ class Call(Struct, frozen=True, omit_defaults=True, kw_only=True):
 _BLANK = Call(id="", session="", started=0)
 """What a field holds that nothing is known of."""
 
-By = Literal["session", "model", "cause", "outcome", "quarter"]
+By = Literal["session", "model", "cause", "outcome", "quarter", "minute"]
 """What calls can be told apart by when they are summed."""
 
-QUARTER = 15 * 60_000
+MINUTE = 60_000
+
+QUARTER = 15 * MINUTE
 """A quarter of an hour, in ms: every time zone in use differs from the others by whole ones, so
 that days anywhere are sums of quarters."""
 
@@ -166,6 +168,8 @@ class Spent(Struct, frozen=True, kw_only=True):
     outcome: str = ""
     quarter: int = 0
     """When the quarter of an hour began in which they did, in ms."""
+    minute: int = 0
+    """When the minute began in which they did."""
     calls: int = 0
     unpriced: int = 0
     """Calls that no price is known for."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.cli.chat.signals import watch_signals
 from holdfast.core.secrets import redact
 from holdfast.engine.settings import settings
-from holdfast.files import data_home, private_directory, private_file
+from holdfast.files import data_home, private_directory
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -44,7 +44,7 @@ def prompt(talk: Conversation, refresh: float | None = None) -> Callable[[], str
         return offers_itself(get_app().current_buffer.document.text_before_cursor)
 
     session: PromptSession[str] = PromptSession(
-        history=_history(),
+        history=_history(talk),
         completer=completer,
         complete_in_thread=True,
         complete_while_typing=offering,
@@ -136,18 +136,17 @@ def _keys(talk: Conversation) -> Any:
     return keys
 
 
-def _history() -> Any:
+def _history(talk: Conversation) -> Any:
     """What was typed before, in a private file, without the keys that are ours."""
-    from prompt_toolkit.history import FileHistory
+    from holdfast.cli.chat.prompt_history import typed_history
 
-    secrets = settings().secrets
-
-    class Remembered(FileHistory):
-        def store_string(self, string: str) -> None:
-            super().store_string(redact(string, secrets))
-
+    told = settings()
     private_directory(data_home())
-    return Remembered(str(private_file(data_home() / "chat-history")))
+    return typed_history(
+        data_home() / "prompts.jsonl", told.agent.prompt_history_bytes,
+        lambda: talk.agent.session.id, lambda: talk.agent.session.now() // 1_000,
+        lambda text: redact(text, told.secrets),
+    )  # fmt: skip
 
 
 @contextmanager

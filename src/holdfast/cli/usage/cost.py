@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from holdfast.engine.usage.costs import Costs
     from holdfast.model.window import BudgetSnapshot
 
-GROUPS = ("day", "week", "month", "block", "model", "session", "project", "agent", "cause")
+GROUPS = (
+    "minute", "hour", "day", "week", "month", "block", "model", "session", "project", "agent",
+    "cause",
+)  # fmt: skip
 
 NAME = 26
 """How many columns the name of a group takes at most."""

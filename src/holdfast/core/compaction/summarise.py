@@ -85,6 +85,7 @@ def is_due(now: Situation, due: Due) -> bool:
     tokens = now.tokens
     marks = [share * whole for share, whole in _shares(now, due) if share]
     marks += [due.tokens] if due.tokens else []
+    marks += [now.profile.auto_compact_limit] if now.profile.auto_compact_limit else []
     if marks and tokens >= min(marks):
         return True
     if not due.history:

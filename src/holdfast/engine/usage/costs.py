@@ -13,7 +13,7 @@ from holdfast.core.search.nearest import nearest
 from holdfast.engine.usage.periods import LATEST, named
 from holdfast.errors import NotFound
 from holdfast.model.log import SessionInfo
-from holdfast.model.reply import QUARTER, Call, Spent, Usage
+from holdfast.model.reply import MINUTE, QUARTER, Call, Spent, Usage
 from holdfast.model.reply import By as Apart
 from holdfast.model.span import OPEN
 from holdfast.ports import Store
@@ -21,14 +21,19 @@ from holdfast.ports import Store
 if TYPE_CHECKING:
     from holdfast.engine.context import EngineContext
 
-By = Literal["day", "week", "month", "block", "model", "session", "project", "agent", "cause"]
+By = Literal[
+    "minute", "hour", "day", "week", "month", "block", "model", "session", "project", "agent",
+    "cause",
+]  # fmt: skip
 
-PERIODS = ("day", "week", "month", "block")
+PERIODS = ("minute", "hour", "day", "week", "month", "block")
 
 FAILED = ("failed", "aborted")
 """How calls end that were cut short, or brought nothing."""
 
 APART: dict[By, Apart] = {
+    "minute": "minute",
+    "hour": "quarter",
     "day": "quarter",
     "week": "quarter",
     "month": "quarter",
@@ -86,11 +91,11 @@ async def costs(
         known = {one.id: one async for one in engine.every_session()}
     sums = await engine.store.calls.spent(session, since=since, until=until, by=sorted(apart))
     found: dict[str, Costs] = {}
-    periods = named(by, {one.quarter for one in sums}) if by in PERIODS else {}
+    periods = named(by, {_time(one) for one in sums}) if by in PERIODS else {}
     for one in sums:
         of = known.get(one.session)
         if (project is None or (of and of.project == project)) and _is_of(agent, of):
-            name = periods.get(one.quarter) or _name(by, one, of)
+            name = periods.get(_time(one)) or _name(by, one, of)
             found[name] = _with(found.get(name) or Costs(name=name), one, within=by != "model")
     return _in_order(found, by)
 
@@ -149,6 +154,11 @@ def midnight(now: int) -> int:
     return int(begun.astimezone().timestamp() * 1_000)
 
 
+def _time(one: Spent) -> int:
+    """When the minute or the quarter of an hour began that calls are summed by."""
+    return one.minute or one.quarter
+
+
 def _name(by: By, one: Spent, session: SessionInfo | None) -> str:
     if by == "project":
         return (session and session.project) or "unknown"
@@ -173,8 +183,8 @@ def _with(group: Costs, one: Spent, *, within: bool) -> Costs:
         cost=group.cost + one.cost,
         unpriced=group.unpriced + one.unpriced,
         milliseconds=group.milliseconds + one.milliseconds,
-        begun=min(group.begun or one.quarter, one.quarter),
-        ended=max(group.ended, one.quarter + QUARTER if one.quarter else 0),
+        begun=min(group.begun or _time(one), _time(one)),
+        ended=max(group.ended, _time(one) + (MINUTE if one.minute else QUARTER) * bool(_time(one))),
         models=models,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-Period = Literal["day", "week", "month", "block"]
+Period = Literal["minute", "hour", "day", "week", "month", "block"]
 
 HOUR = 3_600_000
 BLOCK = 5 * HOUR
@@ -59,6 +59,8 @@ def _monday(day: datetime) -> str:
 
 
 _NAMES: dict[str, Callable[[datetime], str]] = {
+    "minute": lambda time: time.strftime("%Y-%m-%d %H:%M"),
+    "hour": lambda time: time.strftime("%Y-%m-%d %H:00"),
     "day": lambda day: day.strftime("%Y-%m-%d"),
     "week": _monday,
     "month": lambda day: day.strftime("%Y-%m"),

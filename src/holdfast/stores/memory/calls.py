@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.errors import NotFound
-from holdfast.model.reply import QUARTER, By, Call, Spent
+from holdfast.model.reply import MINUTE, QUARTER, By, Call, Spent
 from holdfast.model.span import OPEN
 
 from .state import Shelf
@@ -76,7 +76,8 @@ class MemoryCalls:
 
 
 def _apart(call: Call, name: By) -> Any:
-    return call.started // QUARTER * QUARTER if name == "quarter" else getattr(call, name)
+    lasts = {"quarter": QUARTER, "minute": MINUTE}.get(name)
+    return call.started // lasts * lasts if lasts else getattr(call, name)
 
 
 def _with(sum: Spent, call: Call) -> Spent:

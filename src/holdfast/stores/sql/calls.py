@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.errors import Corrupt, NotFound
 from holdfast.failpoints import failpoint
 from holdfast.model import wire
-from holdfast.model.reply import QUARTER, By, Call, Spent, Usage
+from holdfast.model.reply import MINUTE, QUARTER, By, Call, Spent, Usage
 from holdfast.model.span import OPEN
 from holdfast.stores.sql.database import Database, Row
 from holdfast.stores.sql.keys import MOST_ENTRIES, SEQ_BITS, number_of, place
@@ -51,6 +51,7 @@ _APART: dict[By, str] = {
     "cause": _member("cause", "turn"),
     "outcome": _member("outcome", "running"),
     "quarter": f"calls.started / {QUARTER} * {QUARTER}",
+    "minute": f"calls.started / {MINUTE} * {MINUTE}",
 }
 """What each word that calls are told apart by is in SQL."""
 
