@@ -45,6 +45,8 @@ __all__ = [name for names in _HOMES.values() for name in names]  # pyright: igno
 
 def __getattr__(name: str) -> Any:
     """A public name is loaded when it is first used, so that importing the package costs little."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("holdfast")
     if name not in _WHERE:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
     globals()[name] = found = getattr(import_module(_WHERE[name]), name)

@@ -3,6 +3,7 @@
 from datetime import date
 from pathlib import Path
 
+import holdfast
 from tools import changelog
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -10,6 +11,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_fragment_can_be_gathered() -> None:
     assert changelog.problems(ROOT / "changelog.d") == []
+
+
+def test_the_version_has_an_entry() -> None:
+    assert f"\n## {holdfast.__version__} · " in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_a_misnamed_and_an_empty_fragment_are_caught(tmp_path: Path) -> None:
