@@ -24,7 +24,7 @@ from holdfast.core.ledger.wishes.recognise import sentences
 from holdfast.core.search.terms import question_terms
 from holdfast.model.note import Evidence, NoteType
 
-SHARE: Final = 0.5
+SHARE: Final = 0.4
 """So much of what a model wants kept must be in a sentence of the user's for it to be meant."""
 
 FEW: Final = 2
