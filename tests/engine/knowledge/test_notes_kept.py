@@ -115,6 +115,8 @@ def test_each_worktree_has_notes_of_its_own_unless_a_setting_shares_them(tmp_pat
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n")
     assert memory_directory(str(main)) != memory_directory(str(tree))
+    assert main_worktree(str(tree)) == str(tree), "the repository does not know it"
+    (main / ".git" / "worktrees" / "tree" / "gitdir").write_text(f"{tree}/.git\n")
     assert main_worktree(str(tree)) == str(main)
     assert main_worktree(str(main)) == str(main)
     (tmp_path / "config" / "holdfast").mkdir(parents=True)

@@ -287,6 +287,7 @@ class Sorting:
                     cause="extraction",
                 ))  # fmt: skip
                 texts[made.note.file] = plain
+                self._there += "\n" + " ".join(plain.lower().split())
             if made.held:
                 proposals += self._held(wanted, before, made.held, made.note)
         return changes, proposals

@@ -52,21 +52,22 @@ class Recall:
         """
         kept = await self._memory.at_hand()
         self._learn(kept)
-        offered = {
-            file: one
-            for file, one in kept.items()
-            if one.record.id[:8] not in shown and not rules.is_usage(one.note, tools)
-        }
-        if not offered or not query.strip():
+        if not kept or not query.strip():
             return ()
-        ranked = self._ranking.best(query, LOOKED_AT, among=offered)
+
+        def fits(one: Kept) -> bool:
+            return one.record.id[:8] not in shown and not rules.is_usage(one.note, tools)
+
+        found = self._ranking.best(query, LOOKED_AT + len(shown))
+        ranked = [one for one in found if fits(kept[one.key])]
         files: list[str] | None = None
         if session and model:
+            offered = {file: one for file, one in kept.items() if fits(one)}
             best = [offered[one.key] for one in ranked]
             files = await self._chosen(query, best, offered, tools, session, model, cap)
         if files is None:
             files = rules.certain(query, ranked, self._texts, most)
-        return tuple(_recalled(offered[file]) for file in files[:most])
+        return tuple(_recalled(kept[file]) for file in files[:most])
 
     async def used(self, found: Sequence[Recalled]) -> None:
         """Record that notes were shown to a model."""
