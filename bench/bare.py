@@ -83,7 +83,7 @@ def counted(path: Path) -> dict[str, int]:
     connection = apsw.Connection(str(path))
     try:
         return {
-            table: connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
+            table: int(str(connection.execute(f"SELECT count(*) FROM {table}").get))
             for table in (*TABLES, BLOBS, SEARCH)
         }
     finally:

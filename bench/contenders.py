@@ -128,7 +128,7 @@ class RawRows(Folder):
             execute("COMMIT")
 
     def count(self) -> int:
-        return self.connection.execute("SELECT count(*) FROM entries").fetchall()[0][0]
+        return int(str(self.connection.execute("SELECT count(*) FROM entries").get))
 
     def close(self) -> None:
         self.connection.close()

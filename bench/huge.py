@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from bench.contenders import Door
-from bench.corpus import MEAN, conversation
+from bench.corpus import MEAN, Said, conversation
 from bench.machine import load
 from bench.progress import Stage, silent
 from bench.table import Table, Target, count, targets
@@ -74,7 +74,7 @@ def measure(
     return Result(payload, messages, size, limit, load(), readings)
 
 
-def _ticking(messages: int, tick: Callable[[], None]) -> Iterator[object]:
+def _ticking(messages: int, tick: Callable[[], None]) -> Iterator[Said]:
     for said in conversation(messages):
         tick()
         yield said

@@ -127,7 +127,8 @@ def main(way: str, path: str, id: str, window: str) -> None:
 
     connection = apsw.Connection(path)
     find = "SELECT n, head FROM sessions WHERE id = ?"
-    ((n, head),) = connection.execute(find, (id,)).fetchall()
+    rows: Any = connection.execute(find, (id,)).fetchall()
+    ((n, head),) = rows
     places = place(n, head - int(window)), place(n, head - 1)
     assert len(reader(connection, id, places)()) == int(window)
 

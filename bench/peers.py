@@ -1,5 +1,8 @@
 """Other libraries that keep conversations, each used as its own documentation says."""
 
+# pyright: reportMissingImports=false
+# The peers are installed by `make bench` alone.
+
 from __future__ import annotations
 
 import asyncio

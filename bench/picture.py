@@ -9,7 +9,7 @@ from typing import Any
 OURS = "#d1495b"
 FLOOR = "#6b7280"
 OTHERS = ("#2e86ab", "#edae49", "#66a182", "#8d6b94", "#4d5061")
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "holdfast",
     "svg.fonttype": "none",
     "font.family": "sans-serif",

@@ -6,6 +6,9 @@ the same bytes. The others begin with the whole conversation in memory, in their
 end with a list of messages, or only with a number: that is what they do.
 """
 
+# pyright: reportMissingImports=false
+# The peers are installed by `make bench` alone.
+
 from __future__ import annotations
 
 import json
@@ -201,7 +204,8 @@ class Floor:
         from holdfast.stores.sql.keys import parts_of, place
 
         find = "SELECT n, head FROM sessions WHERE id = ?"
-        ((number, head),) = self.connection.execute(find, (self.growing.id,)).fetchall()
+        rows: Any = self.connection.execute(find, (self.growing.id,)).fetchall()
+        ((number, head),) = rows
         self.last = parts_of(place(number, head), place(number, head))[1]
         window = self.growing.preview()
         self.around = window.request("openai-responses")

@@ -89,9 +89,9 @@ def draw(result: Result, path: Path = PICTURE) -> None:
     """The picture: a turn over the length of the session, and sizes."""
     lines = {
         name: [
-            (n, taken[name].median * 1000)
+            (n, median * 1000)
             for n, taken in sorted(result.append.items())
-            if name in taken and taken[name].median is not None
+            if name in taken and (median := taken[name].median) is not None
         ]
         for name in result.append[result.longest]
         if name != SHORT

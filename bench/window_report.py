@@ -67,9 +67,9 @@ def draw(result: Result, path: Path = PICTURE) -> None:
     """The picture: a turn over the length of the history, and how large trimmed prompts are."""
     lines = {
         name: [
-            (n, taken[name].median * 1000)
+            (n, median * 1000)
             for n, taken in sorted(result.taken.items())
-            if name in taken and taken[name].median is not None
+            if name in taken and (median := taken[name].median) is not None
         ]
         for name in result.taken[result.longest]
         if name not in map(short, OURS)
