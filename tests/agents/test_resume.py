@@ -59,7 +59,7 @@ def handed(place: Place, to: str, *, compacted: bool) -> str:
     """The id under which a program finds the session."""
     with holdfast.open("memory:") as hf:
         inner = drive(hf.engine.session(story(hf, place, compacted=compacted).id))
-        made = drive(hand_over(inner, to, directory=str(place.work)))
+        made = drive(hand_over(inner, inner.turns, to, directory=str(place.work)))
     put(made, place.home / (".claude" if to == "claude-code" else ".codex"))
     return made.id
 

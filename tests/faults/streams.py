@@ -169,7 +169,7 @@ class _Stage:
             if len(heard) > leave >= 0:
                 raise Left
 
-        drive(send.speak(self.session, self.to, hear, tools=TOOLS))
+        drive(send.send(self.session, self.session.turns, self.to, hear, tools=TOOLS))
 
     @property
     def asked(self) -> list[Asked]:

@@ -48,6 +48,8 @@ _WHOSE = "SELECT parent, fork, indexed, head, data FROM sessions WHERE n = ?"
 Row = tuple[int, str, str, str]
 """The place of a part, its words, its tags, and the stems and pieces hidden in its words."""
 
+INSERT = "INSERT INTO search (rowid, words, about, stems) VALUES (?, ?, ?, ?)"
+
 
 class Whose(Struct, frozen=True):
     """The session whose entries are indexed."""
@@ -128,7 +130,7 @@ def write(db: Database, step: Step) -> int:
         return 0
     db.forget(*step.parts)
     failpoint("search.before_insert")
-    db.run_many("INSERT INTO search (rowid, words, about, stems) VALUES (?, ?, ?, ?)", step.found)
+    db.run_many(INSERT, step.found)
     failpoint("search.before_mark")
     db.run("UPDATE sessions SET indexed = ? WHERE n = ?", (step.upto, whose.number))
     return step.many
