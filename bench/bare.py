@@ -27,7 +27,6 @@ _SESSION = {
     "sources": "session", "entries": f"place >> {SEQ_BITS}", "markers": f"place >> {SEQ_BITS}",
     "parts": f"place >> {SEQ_BITS + ORDINAL_BITS}",
 }  # fmt: skip
-_WORDS = "INSERT INTO search (rowid, words, about, stems) VALUES (?, ?, ?, ?)"
 AT_ONCE = 1000
 """How many rows of the index are written in one transaction."""
 
@@ -39,7 +38,7 @@ class Floor(msgspec.Struct):
 
     sessions: list[dict[str, list[Row]]]
     """For each session its rows by table; parts end with the part itself, not with its bytes."""
-    words: list[tuple[int, str, str, str]]
+    words: list[indexing.Row]
     counts: dict[str, int]
 
     @classmethod
@@ -72,7 +71,7 @@ class Floor(msgspec.Struct):
         brought = time.perf_counter()
         for at in range(0, len(self.words), AT_ONCE):
             with store.db.writing():
-                store.db.run_many(_WORDS, self.words[at : at + AT_ONCE])
+                store.db.run_many(indexing.INSERT, self.words[at : at + AT_ONCE])
         ended = time.perf_counter()
         store.close()
         return brought - begun, ended - brought
@@ -103,7 +102,7 @@ def _by_session(db: Sqlite, table: str) -> dict[int, list[Row]]:
     return found
 
 
-def _words(db: Sqlite) -> Iterator[tuple[int, str, str, str]]:
+def _words(db: Sqlite) -> Iterator[indexing.Row]:
     """What the index is given, in its order."""
     while steps := list(indexing.ready(db, AT_ONCE)):
         for step in steps:
