@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.codecs.gemini.stream import Objects
 from holdfast.codecs.sse import Event, Events
 from holdfast.engine.plugins import codec
 
@@ -65,6 +66,13 @@ def test_the_first_thing_that_went_wrong_is_what_is_told(format: str) -> None:
         assert decoder.feed(b"x" * (LONGEST // 8)) == []
     reply = decoder.close()
     assert (reply.stop, "boom" in reply.error, reply.message.parts) == ("error", True, ())
+
+
+def test_what_stands_between_objects_is_not_held() -> None:
+    objects = Objects()
+    for _ in range(9):
+        assert objects.feed(b" " * (LONGEST // 8)) == []
+    assert objects.feed(b',{"a": "}"}') == [b'{"a": "}"}']
 
 
 def as_specified(whole: bytes) -> list[Event]:
