@@ -24,8 +24,6 @@ async def check(session: SessionContext, profile: Profile, prompt: int, own: int
 
     `own` is what is held for it already.
     """
-    if session.caps == NO_CAPS:
-        return
     found = await _reached(session, session.caps, dearest(profile, prompt), profile, own)
     if found:
         raise Capped(found.of, cap=found.cap, spent=found.spent, held=found.held, price=found.price)

@@ -47,7 +47,7 @@ async def prepare(turn: TurnState, *, compact: bool = True) -> PreparedWindow:
     if made.window.over and compact and turn.policy.makes_room:
         raise floor_error(made.window)
     # Caps: the call must not cost more than may be spent.
-    if turn.asks:
+    if turn.asks and turn.session.caps != caps.NO_CAPS:
         await caps.check(turn.session, turn.profile, made.window.tokens.most)
     return await _prepared(turn, made)
 
