@@ -5,14 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from rich.console import Console
 
+from holdfast.agent.events import AgentEvent
 from holdfast.cli.chat.completer import ChatCompleter
 from holdfast.cli.chat.conversation import Conversation
 from holdfast.cli.chat.screen import Below
 from holdfast.cli.chat.slash import like, slash
+from holdfast.model.log import Summary
+from holdfast.model.message import assistant
 from holdfast.testing.strict.script import Ask, answer
 from tests.cli.conversing import MODEL, conversing
 from tests.cli.talking import talking
@@ -136,6 +140,26 @@ def test_tokens_of_the_next_call_and_of_files(talk: Conversation, typed: Any) ->
     assert "last call" in seen
     assert "b.txt (read-only)" in seen
     assert "3 files" in typed("/tokens **/*.py")
+
+
+def test_a_compaction_that_is_asked_for_is_told_once(talk: Conversation, typed: Any) -> None:
+    for n in range(30):
+        talk.agent.session.user(f"Mend wall {n}. {'It stands on the hill. ' * 60}")
+        talk.agent.session.append(assistant(f"Wall {n} is mended. {'Lime and stone. ' * 60}"))
+    seen = typed("/compact force")
+    assert seen.count("compacted: ") == 1
+    assert "nothing is lost" in seen or "in sight" in seen
+    (marker,) = [one for one in talk.agent.session.entries() if isinstance(one.body, Summary)]
+    assert "compacted" not in told_of(talk, AgentEvent(kind="compacted", entry=marker))
+    by_itself = replace(marker, body=replace(marker.body, trigger="auto"))
+    assert "compacted" in told_of(talk, AgentEvent(kind="compacted", entry=by_itself))
+
+
+def told_of(talk: Conversation, what: AgentEvent) -> str:
+    """What the screen says of something that the agent tells it."""
+    with talk.screen.console.capture() as said:
+        talk.screen.show(what)
+    return said.get()
 
 
 def test_patterns_name_files_as_in_a_shell(talk: Conversation, typed: Any) -> None:

@@ -206,6 +206,8 @@ class Screen:
 
     def _compacted(self, what: AgentEvent) -> None:
         assert what.entry
+        if getattr(what.entry.body, "trigger", "") == "manual":
+            return  # `/compact` says itself what it has done
         self.say(compaction(what.entry), "dim")
         self.busy("thinking…")
 
