@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.knowledge.instructions import told
+from holdfast.core.tokens.estimate import estimate
 from tests.knowledge.projects import approve, loaded, project, reader, states, written
 
 
@@ -235,6 +236,13 @@ def test_what_does_not_fit_is_left_out_whole_and_named(tmp_path: Path) -> None:
     assert "specific" in text
     assert "broad" not in text
     assert "[Left out, as they do not fit: HOLDFAST.md]" in text
+
+
+def test_what_fits_exactly_is_not_left_out(tmp_path: Path) -> None:
+    found = reader(project(tmp_path, {"AGENTS.md": "words " * 300}), "always").files()
+    least = next(n for n in range(1, 2_000) if not told(found, n)[1])
+    text, _ = told(found, least)
+    assert estimate(text) <= least <= estimate(text) + 40
 
 
 @pytest.mark.seed("000", 101)

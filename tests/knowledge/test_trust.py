@@ -17,6 +17,7 @@ def approved(project: Path, path: str, digest: str) -> Decision:
 
 def test_an_approval_is_of_one_content_of_one_file_of_one_project(tmp_path: Path) -> None:
     decide([approved(tmp_path, "AGENTS.md", "aa")])
+    assert decisions()[0].at > 1_700_000_000_000, "when it was decided, in milliseconds"
     here = trusted(tmp_path)
     assert here.of("AGENTS.md", "aa") == "trusted"
     assert here.of("AGENTS.md", "bb") == "unknown"
