@@ -12,6 +12,7 @@ import pytest
 import holdfast
 from holdfast.engine.client import Holdfast, drive
 from holdfast.errors import FilesChanged, InvalidRequest
+from holdfast.failpoints import arm, disarm
 from holdfast.files import data_home
 from holdfast.workspace.contents import LARGEST
 from tests.cli.running import run, values
@@ -297,3 +298,57 @@ def test_lines_of_commands_are_in_the_costs_and_the_list(hf: Holdfast, work: Pat
     fork = s.fork()
     fork.user("more")
     assert fork.snapshot().lines_added == 0
+
+
+def test_edits_by_another_process_during_a_command_are_theirs(
+    tmp_path: Path, hf: Holdfast, work: Path
+) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    with holdfast.open(tmp_path / "log.db") as elsewhere:
+        other = elsewhere.session(directory=work)
+        other.user("go as well")
+        with s.workspace().recording(cause="command") as done:
+            (work / "mine").write_text("mine")
+            with other.workspace().recording("theirs", cause="tool"):
+                (work / "theirs").write_text("theirs")
+    assert [one.path for one in done.changes] == ["mine", "theirs"]  # nobody knew yet
+    assert [one.path for one in s.diff()] == ["mine"]
+    s.rewind(0, restore="both")
+    assert (work / "theirs").read_text() == "theirs"
+    assert not (work / "mine").exists()
+
+
+def test_what_somebody_changed_in_between_stops_a_rewind(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    with s.workspace().recording("a.txt"):
+        (work / "a.txt").write_text("two\n")
+    (work / "a.txt").write_text("two\nby hand\n")
+    with s.workspace().recording("a.txt"):
+        (work / "a.txt").write_text("two\nby hand\nthree\n")
+    with pytest.raises(FilesChanged, match="in between"):
+        s.rewind(0, restore="both")
+    s.rewind(0, restore="both", resolve={"a.txt": "restore"})
+    assert (work / "a.txt").read_text() == "one\n"
+    s.undo()
+    assert (work / "a.txt").read_text() == "two\nby hand\nthree\n"
+
+
+def test_what_changes_while_files_are_put_back_is_not_lost(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    (work / "z.txt").write_text("one\n")
+    s.user("go")
+    with s.workspace().recording():
+        (work / "a.txt").write_text("two\n")
+        (work / "z.txt").write_text("two\n")
+    arm("rewind.staged", lambda: (work / "z.txt").write_text("by hand\n"))
+    try:
+        with pytest.raises(InvalidRequest, match="by somebody else just now"):
+            s.rewind(0, restore="both")
+    finally:
+        disarm()
+    assert tree(work) == {
+        "a.txt": ("file", 0o644, b"two\n"),
+        "z.txt": ("file", 0o644, b"by hand\n"),
+    }

@@ -33,6 +33,9 @@ MODES = ("conversation", "code", "both")
 
 NOTHING: Mapping[str, str] = {}
 
+EARLIER = 10_000
+"""Others may have recorded so many changes while a command of ours ran, before it was recorded."""
+
 
 async def rewind(
     session: SessionContext,
@@ -126,7 +129,7 @@ async def changes(session: SessionContext) -> list[FileChange]:
         found += page
     beside: list[FileChange] = []
     for root in {one.root for one in found if one.cause == "command"}:
-        after = found[0].number - 1
+        after = max(found[0].number - EARLIER, 0)
         while page := await session.store.files.beside(session.id, root, after=after):
             beside += page
             after = page[-1].number
