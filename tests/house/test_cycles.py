@@ -56,7 +56,7 @@ def reached(start: str, imports: Graph) -> set[str]:
 
 
 OPEN = (
-    *("holdfast.cli.chat", "holdfast.cli.sessions", "holdfast.cli.store", "holdfast.cli.usage"),
+    *("holdfast.cli.chat", "holdfast.cli.sessions", "holdfast.cli.usage"),
     "holdfast.engine.knowledge",
 )
 """Packages that are still to be straightened."""

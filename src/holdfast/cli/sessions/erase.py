@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 def erase(asked: Asked, session: str, yes: bool, backups: OfBackups) -> int:
     """Erase a session for good, its subtasks too; its forks keep what they share with it."""
     from holdfast.agent.tools.subtask import subtasks
-    from holdfast.cli.store.doctor import busy
-    from holdfast.cli.ui.terminal import agreed, emit
+    from holdfast.cli.ui.terminal import agreed, busy, emit
     from holdfast.errors import InvalidRequest
     from holdfast.model.store import Erasing
 

@@ -110,27 +110,10 @@ def progress(words: str, total: int) -> Iterator[Any]:
         yield lambda: bar.advance(task)
 
 
-@contextmanager
-def busy(words: str) -> Iterator[None]:
-    """A moving bar, and the time it has taken, while something runs that cannot say how far it is.
-
-    Nothing where there is no terminal.
-    """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from holdfast.cli.ui.terminal import console
-
-    screen = console(error=True)
-    columns = (TextColumn(words), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        bar.add_task(words, total=None)
-        yield
-
-
 def mend(asked: Asked, hf: Holdfast, mendable: Sequence[Finding], *, yes: bool) -> bool:
     """Back up, then mend; whether that was agreed to."""
     from holdfast.cli.ui.format import many, path
-    from holdfast.cli.ui.terminal import agreed, emit, say
+    from holdfast.cli.ui.terminal import agreed, busy, emit, say
 
     if not yes and not agreed("Make a backup and mend what can be mended?"):
         click.echo("Nothing was changed.", err=True)

@@ -19,8 +19,7 @@ OFFER = (
 
 def rescue(asked: Asked, damage: str, *, wanted: bool, yes: bool) -> bool:
     """Offer to salvage the store, and where it is wanted do it; whether it was done."""
-    from holdfast.cli.store.doctor import busy
-    from holdfast.cli.ui.terminal import agreed, emit, say
+    from holdfast.cli.ui.terminal import agreed, busy, emit, say
     from holdfast.engine.plugins import salvage
     from holdfast.errors import Corrupt
 

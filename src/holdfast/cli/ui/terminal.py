@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -129,3 +131,18 @@ def agreed(question: str) -> bool:
     if not sys.stdin.isatty():
         raise InvalidRequest("nobody can be asked here, so nothing was done; say --yes to go on")
     return click.confirm(question, default=False, err=True, prompt_suffix=", then Enter: ")
+
+
+@contextmanager
+def busy(words: str) -> Iterator[None]:
+    """A moving bar, and the time it has taken, while something runs that cannot say how far it is.
+
+    Nothing where there is no terminal.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    screen = console(error=True)
+    columns = (TextColumn(words), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        bar.add_task(words, total=None)
+        yield
