@@ -52,6 +52,21 @@ def test_what_is_long_comes_in_pieces_that_make_the_whole(s: Session) -> None:
     assert len(pieces) > 3
 
 
+def test_a_page_names_what_is_on_the_next(s: Session) -> None:
+    lines = [f"plain line {n}" for n in range(3_000)]
+    lines[10], lines[1_500] = "open src/first_page.py", "open src/later_page.py and parseHttpUrl"
+    s.tool_result("c1", "\n".join(lines), name="Bash")
+    call = ToolCall("r1", "recall", '{"handle": "#5"}')
+    told = s.run_context_tool(call)
+    assert told is not None
+    page, _, tail = told.output.rpartition("\n[…")
+    assert "first_page.py" in page
+    assert "first_page.py" not in tail
+    for name in ("src/later_page.py", "parseHttpUrl"):
+        assert name not in page
+        assert name in tail
+
+
 def test_a_model_asks_with_a_tool_call(s: Session) -> None:
     handle = cleared(s)
     told = s.run_context_tool(ToolCall("r1", "recall", f'{{"handle": "{handle}"}}'))

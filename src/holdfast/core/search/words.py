@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 
 from msgspec import Struct
 
-from holdfast.core.search.literal import chunks_of, literals, whole
+from holdfast.core.search.literal import LONGEST, QUOTES, chunks_of, literals, whole
 from holdfast.errors import InvalidRequest
 from holdfast.model.search import Query
 
@@ -110,6 +110,8 @@ class Terms(Struct, frozen=True):
     """The last word may go on."""
     strings: tuple[str, ...] = ()
     """What is looked for as it is typed, punctuation included."""
+    phrase: str = ""
+    """All that was typed, where it comes first that has it in one piece."""
     within: tuple[str, ...] = ()
     """What may stand within longer names, where nothing else is found."""
     beginnings: tuple[str, ...] = ()
@@ -165,7 +167,9 @@ def looked_for(query: Query) -> Terms:
         )
     open = query.prefix and len(found.runs[-1][-1]) >= SHORTEST
     within = whole(query.words) if query.any and not open else ()
-    return Terms(found.runs, open, literals(query.words), within)
+    phrase = query.words.strip("\n").strip(QUOTES)[:LONGEST] if query.session else ""
+    phrase = "" if phrase.isalnum() else phrase
+    return Terms(found.runs, open, literals(query.words), phrase, within)
 
 
 def is_little(found: int, wanted: Terms) -> bool:
@@ -203,20 +207,29 @@ def stands(text: Sequence[str], run: tuple[str, ...], *, open: bool = False) -> 
 
 def snippet(text: str, wanted: Terms) -> tuple[str, Marks]:
     """The best piece of a text on one line, and where in it the words stand."""
-    first, last = _string(text, wanted) or _best(text, wanted)
-    side = max((WIDTH - last + first) // 2, AROUND)
-    first = max(0, min(first - side, len(text) - WIDTH))
-    last = min(len(text), max(last + AROUND, first + WIDTH))
+    begin, end = _string(text, wanted) or _best(text, wanted)
+    side = max((WIDTH - end + begin) // 2, AROUND)
+    first = max(0, min(begin - side, len(text) - WIDTH))
+    last = min(len(text), max(end + AROUND, first + WIDTH))
     cut = " ".join(text[first:last].split())
+    said = text[begin:end]
+    if "  " in said and "\n" not in said and said in (wanted.phrase, *wanted.strings):
+        cut = f"{' '.join(text[first:begin].split())} {said} {' '.join(text[end:last].split())}"
     shown = f"{'…' if first else ''}{cut}{'…' if last < len(text) else ''}"
     return shown, tuple((start, end) for start, end, _ in _found(fold(shown), wanted))
 
 
 def _string(text: str, wanted: Terms) -> tuple[int, int] | None:
-    """Where the first of the strings stands that are looked for as they were typed."""
-    strings = wanted.strings or wanted.within
-    found = [_spaced(string).search(text) for string in strings]
-    return next((one.span() for one in found if one), None)
+    """Where the first of the strings stands that are looked for as they were typed, in its case
+    before any."""
+    strings = [wanted.phrase] * bool(wanted.phrase) + list(wanted.strings or wanted.within)
+    for string in strings:
+        exact = text.find(string)
+        if exact >= 0:
+            return exact, exact + len(string)
+        if found := _spaced(string).search(text):
+            return found.span()
+    return None
 
 
 @lru_cache(64)
@@ -275,7 +288,8 @@ def _goes_on(character: str) -> bool:
 def _pattern(wanted: Terms) -> tuple[re.Pattern[str], int, int]:
     """Finds any of the terms; which of its groups are the strings, and from which on words may go
     on."""
-    strings = [r"\s+".join(map(re.escape, one.split())) for one in wanted.strings or wanted.within]
+    sought = wanted.strings or wanted.within
+    strings = [r"\s+".join(map(re.escape, one.lower().split())) for one in sought]
     runs = [_row(run) for run in wanted.runs]
     beginnings = [re.escape(one) for one in wanted.beginnings]
     rows = [*strings, *runs, *beginnings] or [r"(?!)"]

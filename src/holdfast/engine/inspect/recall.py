@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from holdfast.core.extract.names import Names
 from holdfast.core.log.tool_input import arguments
 from holdfast.core.log.transcript_text import told
 from holdfast.core.search.searchable_text import searchable_body
@@ -30,6 +31,9 @@ MOST = 8_000
 ASSUMED = 64_000
 """The window that is assumed where a session has no model."""
 
+AHEAD = 20
+"""So many names of the next page are told."""
+
 HITS = 8
 
 BEYOND = 4
@@ -47,6 +51,8 @@ class Recalled(Struct, frozen=True, kw_only=True):
     """Where to go on; 0 where this was all of it."""
     total: int = 0
     """How many characters there are in all."""
+    ahead: tuple[str, ...] = ()
+    """Names that stand on the next page."""
 
 
 async def recall(
@@ -55,8 +61,16 @@ async def recall(
     """What a handle stands for, word for word, from a character on and within a budget."""
     handle = f"#{handle}" if _is_number(str(handle)) else str(handle)
     whole = await _whole(session, handle)
-    text, following = piece(whole, offset, tokens if tokens > 0 else _budget(session))
-    return Recalled(handle=handle, text=text, next=following, total=len(whole))
+    budget = tokens if tokens > 0 else _budget(session)
+    text, following = piece(whole, offset, budget)
+    ahead = _names(piece(whole, following, budget)[0], text) if following else ()
+    return Recalled(handle=handle, text=text, next=following, total=len(whole), ahead=ahead)
+
+
+def _names(text: str, shown: str) -> tuple[str, ...]:
+    """The first names of a text that are not among what is shown already."""
+    found = [name for name in Names(0).within(text) if name not in shown]
+    return tuple(sorted(found, key=text.find)[:AHEAD])
 
 
 def _is_number(handle: str) -> bool:
@@ -161,4 +175,5 @@ async def _answered(session: SessionContext, name: str, fields: dict[str, Any]) 
     if not found.next:
         return found.text
     more = f"{found.total - found.next:,} of {found.total:,} characters more"
-    return f"{found.text}\n[… {more} · recall {found.handle} offset {found.next}]"
+    ahead = f" · there: {', '.join(found.ahead)}" if found.ahead else ""
+    return f"{found.text}\n[… {more} · recall {found.handle} offset {found.next}{ahead}]"

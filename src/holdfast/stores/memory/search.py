@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from holdfast.core.search.facets import Calls, Facets, Used, asked, matches, of_whole_sessions
-from holdfast.core.search.literal import holds_all
+from holdfast.core.search.literal import holds_all, holds_typed
 from holdfast.core.search.neighbours import spread
 from holdfast.core.search.ranking import Ranking
 from holdfast.core.search.searchable_text import searchable_body
@@ -129,7 +129,11 @@ def _exact(query: Query, wanted: Terms, among: list[Hit]) -> list[Hit]:
     held = [hit for hit in found if holds_all(hit.snippet, wanted.strings)]
     if wanted.within and not held:
         held = [hit for hit in among if holds_all(hit.snippet, wanted.within)]
-    return held + [hit for hit in found if hit not in held]
+    ordered = held + [hit for hit in found if hit not in held]
+    phrase = (wanted.phrase,) if wanted.phrase else ()
+    ordered.sort(key=lambda hit: not holds_typed(hit.snippet, wanted.strings))
+    ordered.sort(key=lambda hit: hit not in held)
+    return sorted(ordered, key=lambda hit: not holds_all(hit.snippet, phrase))
 
 
 def _ranked(typed: str, among: list[Hit], *, also: bool) -> dict[int, float]:

@@ -187,6 +187,8 @@ class FtsSearch:
         if (within := asked.terms.within) and not held:
             session = bool(asked.query.session)
             return behind(within_names(self._db, within, asked.scope, session=session), ordered)
+        if asked.terms.phrase:
+            ordered, _ = holding_first(self._db, ordered, (asked.terms.phrase,))
         return ordered
 
     def _some(self, asked: Asked) -> list[tuple[int, float]]:

@@ -24,7 +24,7 @@ from holdfast.stores.sql.keys import ORDINAL_BITS, entry_of
 CANDIDATES: Final = 2_000
 """So many of what matches are weighed, the newest."""
 
-COMMON: Final = 20_000
+COMMON: Final = 10_000
 """A word in more parts than this counts as one that is in so many."""
 
 MOST_TERMS: Final = 32

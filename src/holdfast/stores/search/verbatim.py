@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from holdfast.core.search.literal import holds_all
+from holdfast.core.search.literal import holds_all, holds_typed
 from holdfast.core.search.searchable_text import searchable
 from holdfast.core.search.terms import MARK, of_token
 from holdfast.core.search.words import TOKEN, is_alone
@@ -50,10 +50,17 @@ def content(db: Database, at: int) -> tuple[str, str] | None:
 
 
 def holding_first(db: Database, found: Places, typed: Sequence[str]) -> tuple[Places, bool]:
-    """The same with those first that hold every string; and whether any does."""
+    """The same with those first that hold every string, in its case before any; and whether any
+    does."""
     held = dict(islice((one for one in found[:READ] if holds(db, one[0], typed)), ENOUGH))
     rest = [one for one in found if one[0] not in held]
-    return [*held.items(), *rest], bool(held)
+    cased = sorted(held.items(), key=lambda one: not _has_case(db, one[0], typed))
+    return [*cased, *rest], bool(held)
+
+
+def _has_case(db: Database, at: int, typed: Sequence[str]) -> bool:
+    found = _unmasked(db, at)
+    return bool(found) and holds_typed(found[1], typed)
 
 
 def holds(db: Database, at: int, typed: Sequence[str]) -> bool:

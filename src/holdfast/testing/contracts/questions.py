@@ -144,6 +144,32 @@ class QuestionsContract(Contract):
         string = " ".join(typed.strip('"`').split()).lower()
         assert string in hit.snippet.lower()
 
+    def test_the_case_that_is_typed_comes_first(self, store: Store) -> None:
+        append(store, start(store), "a treeItem of ours", "class TreeItem", "in Next.js",
+               "next.js it is", "TREEITEM, and NEXT.JS")  # fmt: skip
+        assert seqs(store, "treeItem")[0] == 1
+        assert seqs(store, "TreeItem")[0] == 2
+        assert seqs(store, "next.js")[0] == 4
+        assert "treeItem" in find(store, "treeItem")[0].snippet
+
+    def test_blanks_within_a_string_are_shown_as_they_stand(self, store: Store) -> None:
+        append(store, start(store), "then\n  printf('  two  blanks:  %d')  comes\n\n it")
+        (hit,) = find(store, '"two  blanks:  %d"')
+        assert "two  blanks:  %d" in hit.snippet
+        assert "\n" not in hit.snippet
+        (hit,) = find(store, '"two blanks: %d"')
+        assert "two blanks: %d" in hit.snippet
+
+    def test_in_a_session_what_is_typed_comes_first_where_it_stands_in_one_piece(
+        self, store: Store
+    ) -> None:
+        id = start(store)
+        append(store, id, 'set isolation: "worktree" there', "a worktree of isolation",
+               "isolation by worktree")  # fmt: skip
+        assert seqs(store, 'isolation: "worktree', session=id)[0] == 1
+        append(store, id, "worktree, isolation")
+        assert seqs(store, "worktree of isolation", session=id)[0] == 2
+
     def test_a_string_within_longer_names_is_found_in_its_session(self, store: Store) -> None:
         one, other = start(store), start(store)
         append(store, one, "call my_get_user_id(7)", "a walrus")
