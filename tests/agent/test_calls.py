@@ -140,6 +140,7 @@ def test_a_command_that_is_interrupted_keeps_what_it_said(
         assert told.error
 
 
+@pytest.mark.seed("001", 114)
 def test_long_output_is_cut_where_it_is_shown_and_kept_whole_in_the_log(tmp_path: Path) -> None:
     script = in_order(answer(Ask("shell", {"command": "seq 1 60000"})), answer("Many."))
     with StrictServer(script) as server, agent(tmp_path, server, allow=("shell",)) as made:

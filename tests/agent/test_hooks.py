@@ -34,6 +34,7 @@ def configured(tmp_path: Path, **events: str) -> Hooks:
     return hooks(str(tmp_path / "work"), file)
 
 
+@pytest.mark.seed("004", 210)
 def test_what_is_said_at_the_start_is_context(tmp_path: Path) -> None:
     made = configured(tmp_path, session_start="print('branch: main', told['how'])")
     with StrictServer("fine") as server, agent(tmp_path, server, hooks=made) as at_work:
@@ -48,6 +49,7 @@ def test_what_is_said_at_the_start_is_context(tmp_path: Path) -> None:
         assert not [one.rule for one in server.asked if one.rule]
 
 
+@pytest.mark.seed("001", 112)
 @pytest.mark.parametrize(
     ("program", "output"),
     [

@@ -59,6 +59,7 @@ def test_what_is_not_allowed_is_told_to_the_model(tmp_path: Path) -> None:
         assert "refused" in [one.kind for one in seen]
 
 
+@pytest.mark.seed("004", 57)
 def test_an_interrupt_leaves_a_session_that_goes_on(tmp_path: Path) -> None:
     def script(asked: Any) -> Any:
         if "never mind" in str(asked.body):

@@ -33,6 +33,7 @@ def prepared(tmp_path: Path) -> None:
     (tmp_path / "work" / "notes.txt").write_text("chaff\n" * 2_000 + "number: 7142\n")
 
 
+@pytest.mark.seed("001", 109)
 def test_only_its_last_words_come_back(tmp_path: Path) -> None:
     prepared(tmp_path)
     seen: list[AgentEvent] = []
@@ -71,6 +72,7 @@ def test_it_is_at_work_until_it_has_come_back(tmp_path: Path) -> None:
     assert running == ["running"]
 
 
+@pytest.mark.seed("001", 126)
 def test_what_it_cost_is_told_apart(tmp_path: Path) -> None:
     prepared(tmp_path)
     with StrictServer(script) as server, agent(tmp_path, server) as made:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.cli.chat.slash import slash
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
+from tests.cli.conversing import conversing
 from tests.cli.running import run
 
 CLAUDE, GPT = "claude-sonnet-4-6", "gpt-5"
@@ -80,7 +82,7 @@ def test_the_settings_say_the_same_and_the_command_line_wins(
     ] == {"type": "disabled"}
 
 
-@pytest.mark.seed("004", 35, 204, 205, 206)
+@pytest.mark.seed("004", 35, 200, 204, 205, 206)
 def test_the_agent_says_what_it_knows_of_itself(server: StrictServer, tmp_path: Path) -> None:
     (tmp_path / "work" / "said.txt").write_text("From a file.")
     system = [one["text"] for one in sent(server, "--policy", "claude-code", "--section",
@@ -152,3 +154,48 @@ def test_a_history_beyond_its_tokens_is_summarised(server: StrictServer) -> None
     assert "[chat summary]" not in told()
     sent(server, *usual, "--max-chat-history-tokens", "300")
     assert "[chat summary]" in told()
+
+
+@pytest.mark.seed("000", 144)
+@pytest.mark.seed("001", 79, 159)
+def test_a_model_that_is_not_told_by_its_provider_is_told_its_budget_once_at_the_start(
+    server: StrictServer,
+) -> None:
+    body = sent(server, "--policy", "claude-code", model="claude-opus-4-5")
+    told = [one["text"] for one in body["system"]]
+    assert "<budget:token_budget>\n200,000 tokens\n</budget:token_budget>" in told
+    knows = [one["text"] for one in sent(server, "--policy", "claude-code")["system"]]
+    assert not any("token_budget" in one for one in knows)
+
+
+@pytest.mark.seed("004", 56)
+def test_a_command_of_the_users_own_is_told_to_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with conversing(tmp_path, monkeypatch) as talk:
+        talk._heard("!echo 12")  # type: ignore[reportPrivateUsage]
+        said = [one.body.text for one in talk.agent.session.entries() if one.is_message]  # type: ignore[union-attr]
+        [told] = said
+        assert told.startswith("<user_shell_command>\n$ echo 12\n12\n")
+
+
+def test_what_is_typed_changes_how_the_model_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with conversing(tmp_path, monkeypatch) as talk:
+        for typed in (
+            "/think 2048",
+            "/think high",
+            "hello",
+            "/plan",
+            "again",
+            "/back",
+            "/plan off",
+        ):
+            assert slash(talk, typed) if typed.startswith("/") else talk.agent.turn(typed)
+        session = talk.agent.session
+        assert talk.agent.options["thinking"] == 2_048
+        assert talk.agent.options["effort"] == "high"
+        texts = [one.body.text for one in session.visible() if one.is_message]  # type: ignore[union-attr]
+        assert "hello" in texts
+        assert "again" not in texts

@@ -107,6 +107,8 @@ def test_what_is_left_of_the_limits_is_shown_when_it_is_little(
     talk.wait("tokens in the last minute · input tokens: 5% of 80,000 left")
 
 
+@pytest.mark.seed("001", 106)
+@pytest.mark.seed("001", 30)
 def test_what_can_be_typed_with_a_slash(begin: Begin, tmp_path: Path) -> None:
     with log(tmp_path) as hf:
         (tmp_path / "work").mkdir()
@@ -166,6 +168,7 @@ def test_the_map_of_the_repository(
     talk.wait("the policy codex has no map")
 
 
+@pytest.mark.seed("001", 105)
 def test_another_model_goes_on_with_all_else_as_it_was(begin: Begin, tmp_path: Path) -> None:
     (tmp_path / "config" / "holdfast").mkdir(parents=True)
     hook = "[[session_start]]\ncommand = 'echo x >> starts; echo by the hook'\n"

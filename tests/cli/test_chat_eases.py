@@ -94,6 +94,7 @@ def test_what_was_said_is_found_and_shown_with_what_is_around_it(typed: Any) -> 
     assert "Nothing is found for 'zebra crossing'" in typed("/search zebra crossing")
 
 
+@pytest.mark.seed("000", 165)
 def test_a_fork_goes_on_with_all_that_was_said_and_the_files(
     talk: Conversation, typed: Any
 ) -> None:
@@ -253,6 +254,7 @@ def test_tab_completes_files_in_what_is_said(talk: Conversation) -> None:
     assert offered(talk, "/add s", tab=False) == []
 
 
+@pytest.mark.seed("000", 95)
 def test_the_spinner_says_how_long_it_has_run() -> None:
     now = [0.0]
     below = Below(Console(width=30, force_terminal=False), clock=lambda: now[0])

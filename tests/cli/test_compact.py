@@ -110,6 +110,7 @@ def test_where_nobody_can_be_asked_it_is_applied_and_says_how_to_undo(worked: st
     assert "#41 Summary · summarise" in run("show", worked).stdout
 
 
+@pytest.mark.seed("004", 20)
 def test_a_person_is_asked_and_may_say_no(worked: str) -> None:
     done = with_a_person("compact", worked, answer=b"n\n")
     assert done.returncode == 1
@@ -316,6 +317,7 @@ def test_hostile_words_do_not_act_on_a_terminal(tmp_path: Path) -> None:
         assert "owned" in run(*words).stdout
 
 
+@pytest.mark.seed("001", 66)
 def test_context_and_show_say_what_a_compaction_was_made_by(worked: str) -> None:
     run("compact", worked)
     shown = " ".join(run("context", worked).stdout.split())

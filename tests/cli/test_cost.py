@@ -134,6 +134,7 @@ def test_lines_and_the_last_call_alone(tmp_path: Path) -> None:
     assert "2 lines added, 1 removed" in told
 
 
+@pytest.mark.seed("001", 52)
 def test_nothing_yet(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with holdfast.open(path) as hf:

@@ -17,6 +17,7 @@ from tests.core.situations import PLAIN, rounds, situation, user
 PRUNES = replace(PLAIN, prune=Prune(protect=0, least=0, turns=0))
 
 
+@pytest.mark.seed("004", 33, 190, 191)
 @pytest.mark.parametrize(
     ("over", "proactive", "emergency", "acts"),
     [

@@ -74,6 +74,7 @@ def test_a_way_of_serving_that_nobody_knows_the_price_of_has_no_known_price() ->
     assert cost(sum(each, Usage()), MODEL, each) is None
 
 
+@pytest.mark.seed("001", 51)
 def test_half_a_price_is_rounded_once_for_the_whole_call() -> None:
     odd = Profile(name="m", prices=(Price(input=1_000_001),), tiers={"batch": 50})
     assert cost(Usage(input=1, tier="batch"), odd) == 1

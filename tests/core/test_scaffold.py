@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from holdfast.core.window.scaffold import TAGS, environment, escape, wrap
 
 
+@pytest.mark.seed("004", 212)
 def test_every_tag_has_a_role_and_a_condition() -> None:
     assert len(TAGS) >= 30
     for tag in TAGS.values():

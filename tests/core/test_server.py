@@ -89,6 +89,7 @@ def talk(model: str) -> tuple[list[str], dict[str, Any]]:
         return steps, request
 
 
+@pytest.mark.seed("000", 128)
 def test_the_provider_is_asked_where_it_can_and_we_do_the_same_where_it_cannot() -> None:
     steps, request = talk("claude-sonnet-4-6")
     assert steps == []

@@ -40,6 +40,7 @@ def hf() -> Iterator[Holdfast]:
         yield made
 
 
+@pytest.mark.seed("001", 71, 129)
 @pytest.mark.parametrize("provider", MODELS)
 def test_a_whole_request_is_counted_by_its_provider(
     provider: str, server: StrictServer, hf: Holdfast
@@ -105,6 +106,7 @@ def test_only_what_counts_is_sent() -> None:
     assert headers == {}
 
 
+@pytest.mark.seed("001", 73)
 def test_edits_of_the_provider_are_previewed() -> None:
     edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
     transport = Canned(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import holdfast
 from holdfast.engine.bridge import drive
@@ -16,6 +17,7 @@ from holdfast.model.log import Clear, Entry, Summary
 from holdfast.model.message import Message, Opaque, Reasoning, ToolCall
 from holdfast.model.reply import Edit, Iteration, Usage
 from holdfast.model.span import Span
+from holdfast.policies import policy
 from holdfast.testing import StrictServer
 from holdfast.testing.strict import Ask, Asked, Compact, Think, answer
 from holdfast.testing.strict.anthropic_context import read
@@ -179,6 +181,7 @@ def test_pins_and_surroundings_are_read_behind_the_block(hf: Holdfast) -> None:
         )
 
 
+@pytest.mark.seed("000", 164)
 def test_a_pause_for_compaction_goes_on_by_itself_once(hf: Holdfast) -> None:
     paused = answer(Compact(WORDS), stop="compaction")
     answers = iter([paused, answer("Mallaig at noon.")])
@@ -192,6 +195,30 @@ def test_a_pause_for_compaction_goes_on_by_itself_once(hf: Holdfast) -> None:
         shown = read(server.asked[1].body)
         assert [block["type"] for block in shown] == ["compaction", "text"]
         assert "and Mallaig?" in str(shown[1])
+
+
+@pytest.mark.seed("000", 133)
+def test_behind_a_pause_the_newest_messages_stay_word_for_word(hf: Holdfast) -> None:
+    paused = answer(Compact(WORDS), stop="compaction")
+    answers = iter([paused, answer("Mallaig at noon.")])
+    seed = policy("claude-code@seed")
+    assert seed.compact
+    own = replace(seed, name="own", compact=replace(seed.compact, pause=True, keeps=3))
+    with StrictServer(lambda asked: next(answers)) as server:
+        s = session(hf, CLAUDE)
+        told(s, 3)
+        drive(s.set_policy(own))
+        drive(s.user("and Mallaig?"))
+        said = ["tide 2: high water at 2", "port 2 is done", "and Mallaig?"]
+        spoken(s, server, "anthropic")
+        edits = server.asked[0].body["context_management"]["edits"]
+        assert edits[-1]["pause_after_compaction"] is True
+        shown = read(server.asked[1].body)
+        assert shown[0]["type"] == "compaction"
+        words = str(shown[1:])
+        assert all(one in words for one in said)
+        assert "tide 1" not in words
+        assert not server.refused
 
 
 def test_a_provider_that_only_ever_pauses_is_asked_twice(hf: Holdfast) -> None:
@@ -293,6 +320,7 @@ def test_results_that_were_cleared_are_cleared_here_the_oldest_first(hf: Holdfas
         assert CLEARS not in again
 
 
+@pytest.mark.seed("000", 136)
 def test_tools_that_were_to_be_spared_are(hf: Holdfast) -> None:
     s = session(hf, CLAUDE)
     told(s, 2)
@@ -359,6 +387,7 @@ def test_each_sampling_is_counted_and_paid_for_by_its_own_size(hf: Holdfast) -> 
         assert status["context_window"]["current_usage"]["input_tokens"] == 60_000
 
 
+@pytest.mark.seed("000", 143, 201)
 def test_the_log_keeps_the_block_and_the_words_as_they_came(hf: Holdfast) -> None:
     with StrictServer(answer(Compact(WORDS), "Mallaig, then.")) as server:
         s = session(hf, CLAUDE)

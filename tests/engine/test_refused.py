@@ -91,6 +91,7 @@ def test_after_any_remedy_the_request_is_valid_and_says_the_same(message: str, f
         assert "ok" in written
 
 
+@pytest.mark.seed("001", 78)
 def test_an_overflow_teaches_the_session_the_models_window() -> None:
     with opened(200_000) as hf:
         s = hf.session(model="local")
@@ -114,6 +115,7 @@ def test_the_limit_is_that_of_the_model_that_was_asked() -> None:
         assert s.window(model="local").window.budget.window == 200_000
 
 
+@pytest.mark.seed("001", 5)
 @pytest.mark.parametrize(
     "message", ["prompt is too long", "prompt is too long: 213456 tokens > 200000 maximum"]
 )
@@ -135,6 +137,7 @@ def test_after_every_overflow_less_is_sent_until_nothing_is_left(message: str, s
         assert all(after < before for before, after in pairwise(sizes))
 
 
+@pytest.mark.seed("001", 147)
 def test_what_cannot_be_made_shorter_is_said_not_to_fit() -> None:
     with opened(200_000) as hf:
         s = hf.session(model="local")

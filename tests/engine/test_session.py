@@ -289,6 +289,7 @@ def test_a_tool_call_has_a_state(hf: Holdfast) -> None:
     assert states["a"].ended is not None
 
 
+@pytest.mark.seed("000", 56)
 def test_titles_and_archives(hf: Holdfast) -> None:
     s = talk(hf, 1)
     s.rename("a \x00 title \ud800")

@@ -146,6 +146,7 @@ def test_nothing_ends_a_fence_early(text: str) -> None:
     assert all(not row.startswith(first) for row in inside)
 
 
+@pytest.mark.seed("003", 11)
 def test_markdown_is_readable_and_closes_what_was_left_open(hf: Holdfast) -> None:
     session = hf.session(model="gpt-5.1", title="The *roof*")
     session.user("Look:\n```python\nroof()")

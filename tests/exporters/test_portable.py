@@ -73,6 +73,7 @@ def line(session: Session, *, raw: bool = False) -> dict[str, Any]:
     return json.loads(exported(session, raw=raw))
 
 
+@pytest.mark.seed("003", 30, 31, 33, 34, 35, 36, 37, 40)
 def test_boundaries_say_what_stands_for_what(hf: Holdfast) -> None:
     session = roof(hf)
     found = line(session)
@@ -107,6 +108,7 @@ def test_boundaries_say_what_stands_for_what(hf: Holdfast) -> None:
     assert (found["type"], found["version"]) == ("session", 1)
 
 
+@pytest.mark.seed("003", 42)
 def test_boundaries_have_lines_of_their_own_where_they_are_asked_for(hf: Holdfast) -> None:
     session = roof(hf)
     lines = [json.loads(one) for one in exported(session, boundaries=True).splitlines()]
@@ -115,6 +117,7 @@ def test_boundaries_have_lines_of_their_own_where_they_are_asked_for(hf: Holdfas
     assert {one.get("session") for one in lines[1:]} == {session.id}
 
 
+@pytest.mark.seed("003", 3, 32)
 @pytest.mark.parametrize("named", [True, False])
 def test_a_boundary_of_claude_code_has_the_id_of_its_own_record(
     named: bool, hf: Holdfast, other: Holdfast, tmp_path: Path
@@ -134,6 +137,7 @@ def test_a_boundary_of_claude_code_has_the_id_of_its_own_record(
     assert exported(other.session(info.id), raw=True) == data
 
 
+@pytest.mark.seed("003", 27, 28, 29)
 def test_the_schema_is_the_published_one() -> None:
     assert json.loads(PAGE.read_text("utf-8")) == json.loads(json.dumps(schema())), (
         "write it anew: holdfast export --schema > docs/portable.schema.json"
@@ -197,6 +201,7 @@ def test_a_masked_session_can_be_imported_and_its_seals_are_never_sent(
     assert not part.seal.intact
 
 
+@pytest.mark.seed("003", 43)
 def test_text_of_every_kind_comes_back(hf: Holdfast, other: Holdfast, tmp_path: Path) -> None:
     session = hf.session(model="gpt-5.1")
     for text in HOSTILE:

@@ -60,6 +60,7 @@ def told(name: str) -> list[TranscriptEvent]:
     return list(ClaudeCode().read(FileMaterial(Root(path.parent), path.name)))
 
 
+@pytest.mark.seed("003", 1, 6, 7, 8, 14)
 @needs_data
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_told_agrees_with_the_oracle(name: str, oracle: dict[str, Any]) -> None:
@@ -136,6 +137,7 @@ def total(hf: Holdfast) -> Usage:
     return sum((call.usage for one in sessions for call in calls_of(hf, one)), Usage())
 
 
+@pytest.mark.seed("003", 45)
 @needs_data
 def test_the_golden_totals_of_another_tracker(tmp_path: Path) -> None:
     """VibeCodingTracker adds up every line, however often a reply repeats its usage, and answers,

@@ -214,6 +214,7 @@ def test_the_golden_totals_of_another_tracker() -> None:
     assert {item.model for item in items if isinstance(item, CallRead)} == {model}
 
 
+@pytest.mark.seed("000", 33)
 @needs_data
 def test_the_prompts_that_were_typed_are_one_session(tmp_path: Path) -> None:
     with holdfast.open(tmp_path / "store.db") as hf:

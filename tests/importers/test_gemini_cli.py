@@ -50,6 +50,7 @@ def test_a_reply_has_thought_words_and_calls_and_its_answers_follow(
     assert (reply.provider, reply.model) == ("google", MODEL)
 
 
+@pytest.mark.seed("001", 81)
 def test_what_was_cached_is_told_apart_and_thought_is_output(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().write(tmp_path / "p"))
     used = [call.usage for call in calls_of(hf, only(hf))]

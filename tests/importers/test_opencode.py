@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 import holdfast
 from holdfast.engine.client import Holdfast
 from holdfast.importers.opencode import OpenCode
@@ -25,6 +27,7 @@ from tests.importers.opencode_writing import (
 )
 
 
+@pytest.mark.seed("000", 47, 48, 60)
 def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:
     (report,) = bring(hf, story().export(tmp_path / "p"))
     assert (report.importer, report.troubles, report.compactions) == ("opencode", 0, 1)
@@ -39,6 +42,7 @@ def test_a_story_becomes_a_log(hf: Holdfast, tmp_path: Path) -> None:
     assert (summary.trigger, summary.tokens_before, summary.model) == ("auto", 27, MODEL)
 
 
+@pytest.mark.seed("000", 71, 72, 73, 74, 75, 76)
 def test_parts_become_what_they_are(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().export(tmp_path / "p"))
     first, reply, answers, *_ = only(hf).entries()
@@ -59,6 +63,7 @@ def test_parts_become_what_they_are(hf: Holdfast, tmp_path: Path) -> None:
     ))}  # fmt: skip
 
 
+@pytest.mark.seed("000", 64, 67, 68)
 def test_input_leaves_out_the_cache_and_cost_is_what_it_says(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().export(tmp_path / "p"))
     calls = calls_of(hf, only(hf))
@@ -76,6 +81,7 @@ def test_an_aborted_reply_was_never_completed(hf: Holdfast, tmp_path: Path) -> N
     assert aborted.completed is None
 
 
+@pytest.mark.seed("000", 85, 87)
 def test_pruned_results_are_cleared_and_stay_in_the_log(hf: Holdfast, tmp_path: Path) -> None:
     bring(hf, story().export(tmp_path / "p"))
     (clear,) = [entry.body for entry in only(hf).entries() if isinstance(entry.body, Clear)]
@@ -193,6 +199,7 @@ def test_the_database_is_preferred_and_the_tree_adds_what_it_lacks(
     assert bring(hf, path)[0].sessions == ()
 
 
+@pytest.mark.seed("000", 69)
 def test_a_compaction_that_was_not_finished_does_not_count(hf: Holdfast, tmp_path: Path) -> None:
     told = Talk()
     told.user("One?")

@@ -27,6 +27,7 @@ SECTIONS = {
 }
 
 
+@pytest.mark.seed("004", 180, 184)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", prompts())
 def test_every_prompt_says_it(name: str, rule: str) -> None:

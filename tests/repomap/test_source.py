@@ -56,6 +56,7 @@ def git(root: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.seed("001", 111)
 def test_several_languages_are_ranked_in_one_map(repository: Path) -> None:
     made = RepoMap(repository).made(1_000)
     for told in ("  class Store", "    def open_store(self)", "function fetchAll()", "func RunAll"):

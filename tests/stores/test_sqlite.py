@@ -168,6 +168,8 @@ GARBAGE = {
 }
 
 
+@pytest.mark.seed("000", 58, 170, 171)
+@pytest.mark.seed("000", 166)
 @pytest.mark.parametrize("what", GARBAGE)
 def test_garbage_in_a_row_is_corrupt_and_names_the_entry(store: SqliteStore, what: str) -> None:
     furnish(store)
@@ -315,6 +317,7 @@ print("done")
 """
 
 
+@pytest.mark.seed("000", 156)
 def test_two_processes_that_append_at_once_lose_nothing(store: SqliteStore, path: Path) -> None:
     start(store, "main")
     said: list[str] = []
@@ -339,6 +342,7 @@ def test_two_processes_that_append_at_once_lose_nothing(store: SqliteStore, path
     assert drive(store.care.examine("main")) == ()
 
 
+@pytest.mark.seed("000", 173)
 def test_the_connection_is_as_safe_as_it_says(store: SqliteStore) -> None:
     told = {
         name: store.db.rows(f"PRAGMA {name}")[0][0]

@@ -28,7 +28,7 @@ from holdfast.model.ledger import Ledger
 from holdfast.model.log import Clear, Entry, Marker, Summary
 from holdfast.model.message import Message, Opaque, SummaryText, ToolCall, ToolResult
 from holdfast.model.reply import Reply
-from holdfast.model.span import Span, Spans, union, without
+from holdfast.model.span import Span, Spans, union, within, without
 from holdfast.model.view import View
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ async def _summary(
     words = _Words(sent, ledger, said, earlier(standing))
     text = words.text(_readable(reply))
     if reply.stop == "compaction":  # there is nothing in it besides
-        covers = union(_before_tail(covers, sent, said), (Span(entry.seq, entry.seq),))
-    asked = kept(said, reply.stop)
+        covers = _paused(covers, _tail(sent, said), entry.seq)
+    asked = tuple(seq for seq in kept(said, reply.stop) if within(seq, covers))
     return Summary(
         covers=covers,
         text=text,
@@ -128,10 +128,12 @@ async def _summary(
     )
 
 
-def _before_tail(covers: Spans, sent: SentRequest, said: Sequence[Entry]) -> Spans:
-    """What is covered of it, where the newest messages stay word for word."""
-    tail = _tail(sent, said)
-    return without(covers, (Span(tail, covers[-1].last),)) if tail else covers
+def _paused(covers: Spans, tail: int, paused: int) -> Spans:
+    """What a summary covers that its provider stopped behind: all before a tail that stays, since
+    it stands there; without a tail all, and the stop itself."""
+    if tail:
+        return without(covers, (Span(tail, covers[-1].last),))
+    return union(covers, (Span(paused, paused),))
 
 
 def _tail(sent: SentRequest, said: Sequence[Entry]) -> int:
