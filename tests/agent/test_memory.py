@@ -14,6 +14,7 @@ import holdfast
 from holdfast.agent.build import agent
 from holdfast.agent.loop import Agent
 from holdfast.agent.summariser import Voice
+from holdfast.core.knowledge.instructions import InstructionFile
 from holdfast.core.knowledge.recall import HEADER
 from holdfast.engine.client import Holdfast
 from holdfast.engine.plugins import provider
@@ -217,3 +218,21 @@ def test_neither_a_subtask_nor_a_run_without_a_terminal_is_extracted(work: Path)
         inner.user("I work on the billing team.")
         assert hf.memory(work).extract(inner).skipped == "subtask"
         assert script.extractions == []
+
+
+@pytest.mark.seed("004", 123)
+def test_what_an_instruction_file_says_is_not_kept_even_when_asked(work: Path) -> None:
+    line = "Always run make check before a commit, without exception."
+    with working(work, "fine", headless=True) as (made, hf, server):
+
+        class Files:
+            files = (
+                InstructionFile(level="project", path="AGENTS.md", place="x", state="loaded",
+                                text=f"# Rules\n{line}\n"),
+            )  # fmt: skip
+
+        assert made.memory
+        made.memory.instruction_files = Files()  # type: ignore[assignment]
+        made.turn(f"Remember: {line}")
+        assert hf.memory(work).notes() == {}
+        assert "instructions say so already" in words(server.asked[0])

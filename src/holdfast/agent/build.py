@@ -60,6 +60,8 @@ def agent(
     made.sections = {**known_sections(directory, made.rules), **own_sections(told)}
     made.options, made.planning = request_options(told, session.id), planning
     made.memory = memory_for(session, tell, headless=headless)
+    if made.memory:
+        made.memory.instruction_files = made.instructions
     return made
 
 

@@ -29,6 +29,7 @@ from holdfast.model.window import Tool
 
 if TYPE_CHECKING:
     from holdfast.engine.client import Session
+    from holdfast.engine.knowledge.instructions import Instructions
     from holdfast.engine.knowledge.project import ProjectMemory
     from holdfast.engine.session import AsyncSession
 
@@ -94,8 +95,14 @@ class AgentMemory:
         self._due = self._working = False
         self._later: list[str] = []
         """What was noted beside the turns, to be told at the next one."""
-        self.instructions: tuple[str, ...] = ()
-        """Lines that instruction files say already; they are not kept twice."""
+        self.instruction_files: Instructions | None = None
+        """What the instruction files say already is not kept twice."""
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """The lines of the instruction files that act."""
+        files = self.instruction_files.files if self.instruction_files else ()
+        return tuple(line for one in files if one.acts for line in one.text.splitlines())
 
     def tools(self) -> list[Tool]:
         """What the model may do with notes."""
