@@ -51,8 +51,11 @@ def test_notes_are_kept_recalled_and_approved_in_a_chat(begin: Begin, tmp_path: 
     text = note.read_text()
     assert "Our staging cluster is called kestrel and is owned by the platform team." in text
     assert "evil" not in text
-    talk.type("hello")
-    talk.wait("for your approval")
+    for turn in range(3, 23):  # it is told at the turn that follows, once it has been recorded
+        talk.type("hello")
+        talk.wait("All right.", times=turn)
+        if "for your approval" in talk.screen():
+            break
     talk.type("/memory review")
     seen = talk.wait("/memory accept ID")
     assert "evil.example" in seen
