@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import holdfast
 from holdfast.cli.chat.slash import slash
 from holdfast.testing import StrictServer
 from holdfast.testing.strict.script import Ask, answer
@@ -199,3 +200,39 @@ def test_what_is_typed_changes_how_the_model_is_asked(
         texts = [one.body.text for one in session.visible() if one.is_message]  # type: ignore[union-attr]
         assert "hello" in texts
         assert "again" not in texts
+
+
+@pytest.mark.seed("000", 12)
+def test_what_is_said_is_written_as_aider_writes_it(server: StrictServer, tmp_path: Path) -> None:
+    file = tmp_path / "work" / ".aider.chat.history.md"
+    for words in ("Fix the login.\nAnd its test.", "Now the logout."):
+        sent(server, "-p", words, "--log-markdown", str(file))
+    text = file.read_text()
+    assert text.count("# aider chat started at ") == 2
+    assert "#### Fix the login.  \n#### And its test.  \n" in text
+    done = run("import", str(file))
+    assert done.exit_code == 0, done.stderr
+    with holdfast.open() as hf:
+        told = [
+            one.body.text  # type: ignore[union-attr]
+            for info in hf.sessions() if info.agent == "aider"
+            for one in hf.session(info.id).entries() if one.is_message
+        ]  # fmt: skip
+    assert sorted(told) == sorted([
+        "Fix the login.\nAnd its test.", "Now the logout.",
+        *["They said a word often. Nothing is open."] * 2,
+    ])  # fmt: skip
+
+
+@pytest.mark.seed("000", 11)
+def test_a_file_that_comes_into_the_chat_is_acknowledged_under_aider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with conversing(tmp_path, monkeypatch) as talk:
+        (tmp_path / "work" / "a.py").write_text("x = 1\n")
+        slash(talk, "/add a.py")
+        assert talk.agent.session.info.head == 0
+        slash(talk, "/policy aider")
+        slash(talk, "/add a.py")
+        said = [one.body.text for one in talk.agent.session.entries() if one.is_message]  # type: ignore[union-attr]
+        assert said == ["I added a.py to the chat.", "Ok."]

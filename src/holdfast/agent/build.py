@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.instructions import instructions_for
 from holdfast.agent.loop import Agent
+from holdfast.agent.markdown_log import MarkdownLog
 from holdfast.agent.memory import memory_for
 from holdfast.agent.permissions.remember import remember
 from holdfast.agent.permissions.rules import permissions
@@ -39,12 +40,14 @@ def agent(
     headless: bool = False,
     asks: AgentSettings | None = None,
     planning: bool = False,
+    log: str = "",
     **seen: Any,
 ) -> Agent:
     """The agent that works in a session's directory, or in this one where that is not here.
 
     `headless` says that nobody sits at a terminal, `asks` how its model is asked where that is not
-    as the settings have it, `planning` that it only looks. `seen` says who looks on and who is
+    as the settings have it, `planning` that it only looks, `log`
+    a file of Markdown to write it to. `seen` says who looks on and who is
     asked: `onlooker`, `ask` and `hooks` of an Agent.
     """
     directory = workplace(session.info)
@@ -59,6 +62,7 @@ def agent(
     told = asks or settings().agent
     made.sections = {**known_sections(directory, made.rules), **own_sections(told)}
     made.options, made.planning = request_options(told, session.id), planning
+    made.log = MarkdownLog(log) if log else None
     made.memory = memory_for(session, tell, headless=headless)
     if made.memory:
         made.memory.instruction_files = made.instructions

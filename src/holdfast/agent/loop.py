@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from holdfast.agent.events import AgentEvent, EventHandler
 from holdfast.agent.hooks import Hooks, Table
 from holdfast.agent.instructions import touched
+from holdfast.agent.markdown_log import MarkdownLog
 from holdfast.agent.memory import AgentMemory
 from holdfast.agent.parallel import Together
 from holdfast.agent.permissions.rules import HARMLESS, LOOKING, Asked, Judge, Permissions
@@ -86,6 +87,8 @@ class Agent:
     """What each call asks for besides its window: thinking, effort, how it is served."""
     planning = False
     """Whether it only looks, and answers with a plan."""
+    log: MarkdownLog | None = None
+    """A file of Markdown that the conversation is written to as well."""
 
     def __init__(
         self,
@@ -139,6 +142,8 @@ class Agent:
             if self.memory:
                 self.memory.begin(text)
             said = self.session.user(text, *media)
+            if self.log:
+                self.log.user(redact(text, self.session.secrets))
             if self.memory:
                 self.memory.heard(said)
             last = self._work()
@@ -195,8 +200,16 @@ class Agent:
         if (model := self.giving.get("model")) and model != self.session.info.model:
             self.session.set_model(model)  # whoever lists sessions sees who leads it
         self._tell(AgentEvent(kind="reply", entry=entry))
+        if self.log and isinstance(entry.body, Message):
+            self.log.reply(redact(entry.body.text, self.session.secrets))
         self._tell_problems()
         return entry
+
+    def acknowledge(self, path: str) -> None:
+        """Say that a file came into the chat, with an answer, where the policy has that said."""
+        if words := self.session.policy().acknowledge:
+            said = Message("user", (Text(f"I added {path} to the chat."),))
+            self.session.append_all([said, Message("assistant", (Text(words),))])
 
     def _given(self) -> dict[str, Any]:
         """What a call is given besides what was said."""

@@ -32,6 +32,8 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="The repository's map takes so many tokens."),
         click.option("--max-chat-history-tokens", type=click.IntRange(0), metavar="N",
                      help="History beyond so many tokens is summarised."),
+        click.option("--log-markdown", metavar="FILE",
+                     help="Append what is said to a file in Aider's format."),
         click.option("--plan", is_flag=True, help="Only look, and answer with a plan."),
     )  # fmt: skip
 
@@ -39,7 +41,7 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*words: Any, **rest: Any) -> Any:
         names = (
             "thinking", "effort", "reasoning_summary", "service_tier", "verbosity", "sections",
-            "map_tokens", "max_chat_history_tokens", "plan",
+            "map_tokens", "max_chat_history_tokens", "plan", "log_markdown",
         )  # fmt: skip
         return function(*words, how=Asks.of({name: rest.pop(name) for name in names}), **rest)
 
@@ -58,11 +60,12 @@ class Asks:
     plan: bool = False
     map_tokens: int | None = None
     history_tokens: int | None = None
+    log: str = ""
 
     @property
     def given(self) -> dict[str, Any]:
         """What an agent is built with."""
-        return {"asks": self.settings, "planning": self.plan}
+        return {"asks": self.settings, "planning": self.plan, "log": self.log}
 
     @classmethod
     def of(cls, asks: dict[str, Any]) -> Asks:
@@ -78,7 +81,13 @@ class Asks:
         made = replace(told, **said, sections={**told.sections, **sections_of(asks["sections"])})
         thinking_of(made.thinking)
         own_sections(made)  # a wrong name is said before anything is asked
-        return cls(made, asks["plan"], asks["map_tokens"], asks["max_chat_history_tokens"])
+        return cls(
+            made,
+            asks["plan"],
+            asks["map_tokens"],
+            asks["max_chat_history_tokens"],
+            asks["log_markdown"] or "",
+        )
 
     def adjusted(self, policy: str) -> str | Policy:
         """The policy with the budgets that the command line names; the name where it names none."""

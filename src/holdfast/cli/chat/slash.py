@@ -217,6 +217,7 @@ def _bring(talk: Conversation, rest: str, *, read_only: bool) -> None:
                 raise
             talk.screen.say(f"left out: {error}", "yellow")
         else:
+            talk.agent.acknowledge(path)
             talk.screen.say(f"{path} is in the chat, about {sizes[-1]:,} tokens")
     if len(sizes) > 1:
         talk.screen.say(f"{many(len(sizes), 'file')}, about {sum(sizes):,} tokens in every call")
