@@ -279,12 +279,8 @@ class _Sections:
         parts, tokens = entry.body.parts, sum(entry.counts) + MESSAGE
         if self._cleared:
             parts, tokens = self._without_cleared(entry, parts, tokens)
-        sealed = any(type(part) is Opaque for part in parts)
-        if sealed and (said := without_compactions(parts)) is not parts:
-            parts, tokens = said, _tokens(said)
-        if self._policy.image_tags and entry.body.role == "user":
-            framed = framed_pictures(parts)
-            parts, tokens = framed, tokens if framed == parts else _tokens(framed)
+        if len(parts) != 1 or type(parts[0]) is not Text:  # most messages are one text
+            parts, tokens = self._as_shown(entry.body.role, parts, tokens)
         return Block(
             section=section,
             role=entry.body.role,
@@ -297,6 +293,15 @@ class _Sections:
             provider=entry.provider,
             model=entry.model,
         )
+
+    def _as_shown(
+        self, role: Role, parts: tuple[Part, ...], tokens: int
+    ) -> tuple[tuple[Part, ...], int]:
+        """The parts without a provider's own compactions, and with tags around pictures."""
+        shown = without_compactions(parts)
+        if self._policy.image_tags and role == "user":
+            shown = framed_pictures(shown)
+        return (parts, tokens) if shown == parts else (shown, _tokens(shown))
 
     def _without_cleared(
         self, entry: Entry, parts: tuple[Part, ...], tokens: int
