@@ -168,12 +168,12 @@ def _edits_itself(now: Situation) -> bool:
 def prune(now: Situation) -> Plan | None:
     """Results beyond a protected amount leave, where enough is freed."""
     rule = now.policy.prune
-    if rule is None:
+    if rule is None or not (found := results(now)):
         return None
     starts = turns(now.entries)
     recent = starts[-rule.turns] if 0 < rule.turns <= len(starts) else 0 if rule.turns else now.turn
     last = min(recent, now.unread)
-    old = [one for one in results(now) if one.index < last and _may_leave(one, rule)]
+    old = [one for one in found if one.index < last and _may_leave(one, rule)]
     protect, protected = _protected(now), 0
     leave: list[Result] = _repeated(old) if rule.repeats else []
     gone = {one.ref for one in leave}
