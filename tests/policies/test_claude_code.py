@@ -13,8 +13,8 @@ from holdfast.model.log import Clear, Notes, Summary
 from holdfast.model.message import Text, ToolResult, assistant
 from holdfast.policies import policy
 from tests.policies.oracle import claude_clears, requests, unread_of
-from tests.policies.playing import SUMMARY, Play, Voice, prose, record, requested
-from tests.policies.story import Said, told
+from tests.policies.playing import MODEL, SUMMARY, Play, Voice, prose, record, requested
+from tests.policies.story import Said, message, response, told
 
 STORY = told()
 HOUR = 60 * 60_000
@@ -237,3 +237,21 @@ def test_reminders_are_said_as_the_user_behind_the_system_parts() -> None:
         ("memory", "user", "system-reminder"),
         ("current", "user", ""),
     ]
+
+
+@pytest.mark.seed("004", 147)
+def test_results_of_a_subtask_are_not_cleared() -> None:
+    for within in (False, True):
+        play = Play("claude-code", 1_000_000)
+        session = play.session.subtask("look around") if within else play.session
+        for n, one in enumerate(STORY[:40]):
+            if one.role == "assistant":
+                session.window(system="S", model=MODEL).request("anthropic")
+                session.reply(response(one, 1_000, n))
+            else:
+                session.append(message(one))
+        session.user("and now")
+        play.clock.ms += 61 * 60_000
+        session.window(system="S", model=MODEL)
+        bodies = [entry.body for entry in session.entries() if isinstance(entry.body, Clear)]
+        assert any(body.step == "microcompact" for body in bodies) is not within
