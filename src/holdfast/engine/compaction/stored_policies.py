@@ -18,6 +18,7 @@ from msgspec import Struct
 from holdfast.errors import InvalidRequest, NotFound, StoreError
 from holdfast.model import wire
 from holdfast.model.policy import Policy
+from holdfast.model.profile import Profile
 from holdfast.ports import Catalogue, Store
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class KeptCatalogue:
 
     def __init__(self, under: Catalogue, kept: KeptPolicies) -> None:
         self._under, self._kept = under, kept
-        self.profile, self.models, self.learn = under.profile, under.models, under.learn
+        self.profile = under.profile
 
     def policy(self, name: str) -> Policy:
         """A policy by its name, by the path of its file, or as a session keeps it."""
@@ -164,3 +165,11 @@ class KeptCatalogue:
         """The prompt that a policy names."""
         text = self._kept.prompt(name)
         return self._under.prompt(name) if text is None else text
+
+    def models(self) -> tuple[str, ...]:
+        """Names of models that are known, the common ones first."""
+        return self._under.models()
+
+    def learn(self, model: str, **told: Any) -> Profile:
+        """Keep what an endpoint or its error has said of a model."""
+        return self._under.learn(model, **told)
