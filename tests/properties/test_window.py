@@ -141,13 +141,17 @@ def _compactions(history: list[Any]) -> list[Any]:
     return steps
 
 
+TOLD = ("The section 'instructions'", "These instructions apply", "The instructions have changed")
+"""How a change of the instructions is told at the tail."""
+
+
 def _about_instructions(made: PreparedWindow) -> list[str]:
     return [
         part.text
         for block in made.blocks
         for part in block.parts
         if isinstance(part, Text)
-        and (block.section == "instructions" or "The section 'instructions'" in part.text)
+        and (block.section == "instructions" or any(said in part.text for said in TOLD))
     ]
 
 
