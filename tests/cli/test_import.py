@@ -233,7 +233,7 @@ def test_an_imported_session_is_shown_and_found(tmp_path: Path) -> None:
     assert "file-history-snapshot" in run("show", "last", "--all").stdout
     hits = values("search", "painted", "red")
     assert [hit["snippet"] for hit in hits] == ["Painted red."]
-    assert values("search", "bash_progress") == []
+    assert values("search", "--exact", "bash_progress") == []
 
 
 @contextmanager

@@ -9,7 +9,7 @@ Rule 3: a question's stop words are left out, unless it has nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from holdfast.core.search.stems import stem
@@ -73,6 +73,12 @@ def beginnings(typed: str) -> tuple[str, ...]:
     """How the words begin that have the stems of a question."""
     stems = [term for term in question_terms(typed) if len(term) > SHORTEST and term.isalpha()]
     return tuple(term[:-1] if term.endswith("i") else term for term in stems if term.isascii())
+
+
+def pieces_typed(typed: Iterable[str]) -> set[str]:
+    """What a longer name has to be made of to hold the strings that were typed."""
+    tokens = [token for text in typed for token in TOKEN.findall(text) if not is_alone(token)]
+    return {piece for token in tokens for piece in of_token(token)[1:] or of_token(token)}
 
 
 def of_token(token: str) -> tuple[str, ...]:

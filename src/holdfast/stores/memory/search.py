@@ -14,7 +14,7 @@ from holdfast.core.search.ranking import Ranking
 from holdfast.core.search.searchable_text import searchable_body
 from holdfast.core.search.semantic import BEGINNING, KINDS, blended
 from holdfast.core.search.spelling import nearest_words
-from holdfast.core.search.terms import beginnings
+from holdfast.core.search.terms import beginnings, pieces_typed, terms
 from holdfast.core.search.words import (
     Terms,
     holds,
@@ -128,12 +128,20 @@ def _exact(query: Query, wanted: Terms, among: list[Hit]) -> list[Hit]:
     found = [hit for hit in among if holds(words(hit.snippet), wanted)]
     held = [hit for hit in found if holds_all(hit.snippet, wanted.strings)]
     if wanted.within and not held:
-        held = [hit for hit in among if holds_all(hit.snippet, wanted.within)]
+        held = _within_names(query, wanted.within, among)
     ordered = held + [hit for hit in found if hit not in held]
     phrase = (wanted.phrase,) if wanted.phrase else ()
     ordered.sort(key=lambda hit: not holds_typed(hit.snippet, wanted.strings))
     ordered.sort(key=lambda hit: hit not in held)
     return sorted(ordered, key=lambda hit: not holds_all(hit.snippet, phrase))
+
+
+def _within_names(query: Query, typed: tuple[str, ...], among: list[Hit]) -> list[Hit]:
+    """What holds every string in names made of its pieces; in one session, wherever it stands."""
+    held = [hit for hit in among if holds_all(hit.snippet, typed)]
+    pieces = pieces_typed(typed)
+    named = [hit for hit in held if pieces and pieces <= set(terms(hit.snippet))]
+    return named or (held if query.session and of_whole_sessions(query) else [])
 
 
 def _ranked(typed: str, among: list[Hit], *, also: bool) -> dict[int, float]:

@@ -12,8 +12,7 @@ from itertools import islice
 
 from holdfast.core.search.literal import holds_all, holds_typed
 from holdfast.core.search.searchable_text import searchable
-from holdfast.core.search.terms import MARK, of_token
-from holdfast.core.search.words import TOKEN, is_alone
+from holdfast.core.search.terms import MARK, pieces_typed
 from holdfast.core.secrets import mask
 from holdfast.stores.search.indexing import marker_text, read_part
 from holdfast.stores.search.ranked import Scope
@@ -80,8 +79,7 @@ def within_names(db: Database, typed: Sequence[str], scope: Scope, *, session: b
 
 def _by_pieces(db: Database, typed: Sequence[str], scope: Scope) -> Iterator[int]:
     """What has all pieces of the names that were typed, as words or hidden in words."""
-    tokens = [token for text in typed for token in TOKEN.findall(text) if not is_alone(token)]
-    pieces = {piece for token in tokens for piece in of_token(token)[1:] or of_token(token)}
+    pieces = pieces_typed(typed)
     if not pieces:
         return
     asked = " AND ".join(f'("{one}" OR "{MARK}{one}")' for one in sorted(pieces))
