@@ -32,10 +32,12 @@ LINES = st.text(st.characters(exclude_characters="\n\r")) | st.sampled_from(
 def typed(lines: str) -> str:
     """What becomes of a call where somebody types this and then leaves."""
     before, sys.stdin = sys.stdin, io.StringIO(lines)
+    screen = Screen()
     try:
-        return Screen().may(CALL, Toolbox("/"))
+        return screen.may(CALL, Toolbox("/"))
     finally:
         sys.stdin = before
+        screen.rest()
 
 
 @given(LINES)

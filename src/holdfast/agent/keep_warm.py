@@ -35,6 +35,9 @@ class Idle:
                     return
         except (HoldfastError, OSError):
             return
+        except Exception:
+            if not self._left.is_set():  # else the session may be closed by now
+                raise
 
     def _kept(self) -> bool:
         provider = self._open()
