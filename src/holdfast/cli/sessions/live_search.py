@@ -84,9 +84,19 @@ def _keys() -> Iterator[Callable[[], str]]:
     before = termios.tcgetattr(place)
     try:
         tty.setcbreak(place, termios.TCSADRAIN)
-        yield lambda: os.read(place, 32).decode("utf-8", "replace") or "\x04"
+        yield lambda: _key(place)
     finally:
         termios.tcsetattr(place, termios.TCSADRAIN, before)
+
+
+def _key(place: int) -> str:
+    """One key, and nothing of what was typed ahead behind it: that is for who reads next."""
+    import select
+
+    pressed = os.read(place, 1)
+    if pressed == b"\x1b" and select.select([place], [], [], 0)[0]:
+        pressed += os.read(place, 31)  # an arrow, say: one key of several bytes
+    return pressed.decode("utf-8", "replace") or "\x04"
 
 
 class Finding:
