@@ -24,7 +24,7 @@ from holdfast.model.reply import Call
 from holdfast.model.spending import Caps
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
-from holdfast.model.workspace import FileDiff, Prompt, RestorePlan
+from holdfast.model.workspace import FileDiff, ForeignSnapshot, Prompt, RestorePlan
 from holdfast.ports import Catalogue, Counter, Provider, Store
 
 if TYPE_CHECKING:
@@ -338,6 +338,10 @@ class Session:
     def prompts(self) -> tuple[Prompt, ...]:
         """What the user said and is in force, with what came of each in files."""
         return drive(self._inner.prompts())
+
+    def foreign_snapshots(self) -> tuple[ForeignSnapshot, ...]:
+        """What the program it was imported from recorded of files; it cannot be put back here."""
+        return drive(self._inner.foreign_snapshots())
 
     def diff(self, since: str | int = "", upto: str | int = "") -> tuple[FileDiff, ...]:
         """What the agent did to files, from one prompt on, up to and with another."""

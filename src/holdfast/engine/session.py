@@ -31,7 +31,7 @@ from holdfast.model.span import EVERYTHING, Span
 from holdfast.model.store import Changes
 from holdfast.model.view import View
 from holdfast.model.window import BudgetSnapshot
-from holdfast.model.workspace import FileDiff, Prompt, RestorePlan
+from holdfast.model.workspace import FileDiff, ForeignSnapshot, Prompt, RestorePlan
 from holdfast.ports import Catalogue, Counter, Provider
 
 if TYPE_CHECKING:
@@ -348,6 +348,10 @@ class AsyncSession(SpendingWriter):
     async def prompts(self) -> tuple[Prompt, ...]:
         """What the user said and is in force, with what came of each in files."""
         return await prompts.prompts(self)
+
+    async def foreign_snapshots(self) -> tuple[ForeignSnapshot, ...]:
+        """What the program it was imported from recorded of files; it cannot be put back here."""
+        return await prompts.foreign_snapshots(self)
 
     async def diff(self, since: str | int = "", upto: str | int = "") -> tuple[FileDiff, ...]:
         """What the agent did to files, from one prompt on, up to and with another."""

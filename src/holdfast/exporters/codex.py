@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from holdfast.core.workspace.snapshots import ghost_commit
 from holdfast.exporters.native import Live, lines, named, nothing, origin, summary, uuid, when
 from holdfast.model.portable import Fidelity
 
@@ -48,6 +49,8 @@ def _records(live: Live) -> Iterator[dict[str, Any]]:
     yield _record("turn_context", _context(live, id))
     if live.summaries:
         yield _record("compacted", _replaced(live))
+    for one in live.snapshots:  # `/undo` of Codex takes the newest, wherever it stands
+        yield _record("response_item", ghost_commit(one))
     for item in live.items:
         if item.get("type") == "message" and (item := _rest(live, item)) is None:
             continue

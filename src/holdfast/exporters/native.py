@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from holdfast.core.window.repair import CONTINUE
 from holdfast.model import wire
+from holdfast.model.workspace import ForeignSnapshot
 
 
 class Live(Struct, frozen=True, kw_only=True):
@@ -30,6 +31,8 @@ class Live(Struct, frozen=True, kw_only=True):
     """How many tokens the newest summary stands for, where that is known."""
     manual: bool = False
     """Whether somebody asked for that summary."""
+    snapshots: tuple[ForeignSnapshot, ...] = ()
+    """What the same program had recorded of files, where the session comes from it."""
 
 
 def uuid(*told: str | int) -> str:

@@ -157,6 +157,28 @@ class FileDiff(Struct, frozen=True, kw_only=True):
     """Where its content was before, where it was moved."""
 
 
+class ForeignSnapshot(Struct, frozen=True, kw_only=True):
+    """What another program recorded of files in a session that was imported.
+
+    It cannot be put back from here: the content is in that program's own git objects.
+    """
+
+    agent: str
+    at: int
+    """The entry it stands in."""
+    kind: Literal["snapshot", "patch"]
+    """All files at one moment, or the files that were changed since a snapshot."""
+    hash: str
+    """Codex: the commit. OpenCode: the tree; that of a patch is the one before the change."""
+    parent: str = ""
+    """The commit that was checked out."""
+    files: tuple[str, ...] = ()
+    """What a patch changed."""
+    untracked: tuple[str, ...] = ()
+    """Files that git did not know beforehand: going back to it leaves them alone."""
+    untracked_directories: tuple[str, ...] = ()
+
+
 class Prompt(Struct, frozen=True, kw_only=True):
     """What the user said once, as a place to go back to, and what came of it in files."""
 
@@ -168,6 +190,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     removed: int = 0
     to: int = 0
     """The last entry that stays where this prompt is taken back."""
+    foreign: tuple[ForeignSnapshot, ...] = ()
+    """What the program that it was imported from recorded of files meanwhile."""
 
 
 class Rewound(Struct, frozen=True, kw_only=True):

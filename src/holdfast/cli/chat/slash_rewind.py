@@ -10,6 +10,8 @@ from holdfast.cli.workspace.rewind import choose
 from holdfast.cli.workspace.view import (
     SHOWN,
     diff_rows,
+    foreign_note,
+    foreign_rows,
     plan_in_words,
     plan_rows,
     prompt_row,
@@ -69,6 +71,8 @@ def _chosen(talk: Conversation, prompts: tuple[Prompt, ...]) -> Prompt | None:
         talk.screen.say(prompt_row(number, one, width))
     if len(prompts) > MOST:
         talk.screen.say(f"  and {len(prompts) - MOST} before them", "dim")
+    if theirs := [found for one in prompts for found in one.foreign]:
+        talk.screen.say(foreign_note(theirs), "dim")
     answers = {str(number): number for number, _ in numbered}
     number = talk.screen.asked(
         "  back to before which? its number, or q, then Enter ", {**answers, "q": 0}, 0
@@ -159,6 +163,7 @@ def checkpoints(talk: Conversation, rest: str) -> None:
     talk.screen.say(
         f"{many(kept.changes, 'change')} of files, {size(kept.bytes)} of what they held{oldest}"
     )
+    _say(talk, foreign_rows(talk.agent.session.foreign_snapshots()))
     if talk.agent.toolbox.workspace is None:
         return
     covered = talk.agent.toolbox.workspace.prepare()

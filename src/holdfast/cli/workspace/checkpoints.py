@@ -18,13 +18,17 @@ def checkpoints(asked: Asked, session: str, prune: bool) -> None:
     [checkpoints] in settings.toml say otherwise, and 0 days keep everything.
     """
     from holdfast.cli.ui.format import ago, many, size
+    from holdfast.cli.ui.json_values import plain
     from holdfast.cli.ui.terminal import emit, say
+    from holdfast.cli.workspace.view import foreign_rows
 
     with asked.open() as hf:
         gone = hf.prune_checkpoints() if prune else None
-        kept = hf.checkpoints(find(hf, session).id if session else "")
+        id = find(hf, session).id if session else ""
+        kept = hf.checkpoints(id)
+        theirs = hf.session(id).foreign_snapshots() if id else ()
         if asked.json:
-            told = {name: getattr(kept, name) for name in kept.__struct_fields__}
+            told = {**plain(kept), "foreign": plain(theirs)}
             emit({**told, "pruned": gone.changes if gone else 0})
             return
         if gone is not None:
@@ -34,6 +38,8 @@ def checkpoints(asked: Asked, session: str, prune: bool) -> None:
             f"{many(kept.changes, 'change')} of files with {many(kept.contents, 'content')}: "
             f"{size(kept.bytes)}, {size(kept.stored)} as stored{oldest}."
         )
+        for line, _ in foreign_rows(theirs):
+            say(line)
 
 
 @click.command()

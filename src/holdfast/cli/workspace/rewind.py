@@ -83,10 +83,11 @@ def choose(prompts: tuple[Prompt, ...], named: str) -> Prompt:
 def _list(session: Session, *, as_json: bool) -> int:
     from holdfast.cli.ui.json_values import plain
     from holdfast.cli.ui.terminal import ENDLESS, console, emit, hint, say
-    from holdfast.cli.workspace.view import prompt_row
+    from holdfast.cli.workspace.view import foreign_note, prompt_row
 
     screen = console()
-    for number, one in enumerate(session.prompts(), 1):
+    prompts = session.prompts()
+    for number, one in enumerate(prompts, 1):
         if as_json:
             told: dict[str, Any] = {
                 name: plain(getattr(one, name)) for name in one.__struct_fields__
@@ -94,6 +95,9 @@ def _list(session: Session, *, as_json: bool) -> int:
             emit({"number": number, **told})
         else:
             say(prompt_row(number, one, screen.width if screen.is_terminal else ENDLESS))
+    theirs = [found for one in prompts for found in one.foreign]
+    if theirs and not as_json:
+        say(foreign_note(theirs))
     if not as_json:
         hint(f"holdfast rewind {session.id} NUMBER  goes back to before one")
     return 0

@@ -7,7 +7,10 @@ from typing import Final
 
 from holdfast.cli.ui.format import clock, date, many
 from holdfast.cli.ui.terminal import fitted, neutral, one_line
-from holdfast.model.workspace import FileDiff, FileState, Prompt, RestorePlan, Step
+from holdfast.model.workspace import FileDiff, FileState, ForeignSnapshot, Prompt, RestorePlan, Step
+
+NAMED: Final = 5
+"""So many files of a patch are named."""
 
 Row = tuple[str, str]
 """A line and its style."""
@@ -21,9 +24,49 @@ SHOWN: Final = 400
 def prompt_row(number: int, prompt: Prompt, width: int) -> str:
     """A prompt by its number: when, its first line, and what it did to files."""
     done = f"{many(prompt.files, 'file')} +{prompt.added} -{prompt.removed}" if prompt.files else ""
+    done = done or _theirs(prompt.foreign)
     when = f"{date(prompt.created)} {clock(prompt.created)}"
     lead = f"{number:>3}  {when}  {done:<20}  "
     return f"{lead}{fitted(one_line(prompt.text), max(width - len(lead) - 1, 20))}"
+
+
+def _theirs(found: Sequence[ForeignSnapshot]) -> str:
+    """What another program recorded meanwhile, in at most 20 columns."""
+    if not found:
+        return ""
+    files = {path for one in found for path in one.files}
+    return (
+        f"{many(len(files), 'file')} ({found[0].agent})" if files else f"{found[0].agent} snapshot"
+    )
+
+
+def foreign_rows(found: Sequence[ForeignSnapshot]) -> Iterator[Row]:
+    """What another program recorded of files, and why it cannot be put back; none where nothing."""
+    for one in found:
+        yield (
+            f"  #{one.at}  {one.agent} {one.kind} {fitted(one_line(one.hash), 40)}{_about(one)}",
+            "",
+        )
+    if found:
+        yield foreign_note(found), "yellow"
+
+
+def foreign_note(found: Sequence[ForeignSnapshot]) -> str:
+    """Why nothing of it can be put back from here."""
+    agent = found[0].agent
+    times = many(len(found), "time")
+    return (
+        f"{agent} recorded files {times}. Holdfast cannot restore those: what they held is only in "
+        f"git objects of {agent}'s own."
+    )
+
+
+def _about(one: ForeignSnapshot) -> str:
+    if one.files:
+        more = f" and {len(one.files) - NAMED} more" if len(one.files) > NAMED else ""
+        return f": {', '.join(one_line(path) for path in one.files[:NAMED])}{more}"
+    apart = len(one.untracked) + len(one.untracked_directories)
+    return f", without {many(apart, 'untracked path')}" if apart else ""
 
 
 def plan_rows(plan: RestorePlan) -> Iterator[Row]:

@@ -22,6 +22,7 @@ from holdfast.engine.calls.last_call import given_now
 from holdfast.engine.compaction.stored_policies import hash_in
 from holdfast.engine.exporting.fidelity import stated
 from holdfast.engine.window.prepared_window import PreparedWindow
+from holdfast.engine.workspace.prompts import foreign_snapshots
 from holdfast.errors import InvalidRequest, NotFound
 from holdfast.exporters import claude_code, codex, html, markdown, portable
 from holdfast.exporters.fidelity import honest, many, said
@@ -196,6 +197,10 @@ class Exporting:
                  for part in block.parts]  # fmt: skip
         info = await entitled(self._session, view.session, raw=self._raw)
         carried, missing = await self._stated(window, view, request)
+        theirs = [one for one in await foreign_snapshots(self._session) if one.agent == "codex"]
+        theirs = theirs if self._format == "codex" else []
+        if theirs:
+            carried.append(f"{many(len(theirs), 'snapshot')} of files that Codex made, by name")
         self.fidelity = honest(carried, [*missing, SURROUNDINGS], raw=self._raw)
         return Live(
             session=info.id,
@@ -208,6 +213,7 @@ class Exporting:
             summaries=tuple(self._clean(getattr(part, "text", "")) for part in texts),
             before=bodies[-1].tokens_before if bodies else 0,
             manual=bool(bodies) and bodies[-1].trigger == "manual",
+            snapshots=tuple(self._clean(theirs)),
         )
 
     async def _window(

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.core.workspace.diff import diffs
 from holdfast.core.workspace.history import files_of, net, since, until
+from holdfast.core.workspace.snapshots import AGENTS, snapshots, told_once
 from holdfast.engine import loading
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.engine.workspace.rewind import changes
 from holdfast.errors import NotFound
-from holdfast.model.log import Entry
+from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message
-from holdfast.model.span import OPEN, Span
-from holdfast.model.workspace import FileChange, FileDiff, Prompt
+from holdfast.model.span import OPEN, Span, Spans, clip, union
+from holdfast.model.workspace import FileChange, FileDiff, ForeignSnapshot, Prompt
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
@@ -24,6 +25,7 @@ async def prompts(session: SessionContext) -> tuple[Prompt, ...]:
     """What the user said and is in force, in order, with the files that each changed."""
     said = await _said(session)
     done = await changes(session)
+    theirs = await foreign_snapshots(session)
     found: list[Prompt] = []
     for n, (first, entry, text) in enumerate(said):
         last = said[n + 1][0] if n + 1 < len(said) else OPEN
@@ -33,9 +35,34 @@ async def prompts(session: SessionContext) -> tuple[Prompt, ...]:
             Prompt(
                 seq=entry.seq, created=entry.created, text=text, to=first - 1, files=files,
                 added=added, removed=removed,
+                foreign=tuple(one for one in theirs if first - 1 < one.at < last),
             )
         )  # fmt: skip
     return tuple(found)
+
+
+async def foreign_snapshots(session: SessionContext) -> tuple[ForeignSnapshot, ...]:
+    """What the program that a session was imported from recorded of files, and no rewind left."""
+    if session.info.agent not in AGENTS:
+        return ()
+    spans = await _in_force(session)
+    read = loading.pages(session.store.log, session.id, spans, bare=False)
+    found = [one async for page in read for one in snapshots(page)]
+    return tuple(told_once(found))
+
+
+async def _in_force(session: SessionContext) -> Spans:
+    """What is seen, and what stands behind the summaries that are seen."""
+    view = await session.view()
+    markers = await loading.every_marker(session.store.log, session.id)
+    known = {one.seq: one.body for one in markers if isinstance(one.body, Summary)}
+    spans, waiting = view.spans, list(view.folded.summaries)
+    while waiting:
+        seq = waiting.pop()
+        if body := known.pop(seq, None):  # what it covers may reach over what a rewind left
+            spans = union(spans, clip(body.folded.visible, 1, seq))
+            waiting += body.folded.summaries
+    return clip(spans, 1, view.last)
 
 
 async def _said(session: SessionContext) -> list[tuple[int, Entry, str]]:
