@@ -342,7 +342,11 @@ def test_what_changes_while_files_are_put_back_is_not_lost(hf: Holdfast, work: P
     with s.workspace().recording():
         (work / "a.txt").write_text("two\n")
         (work / "z.txt").write_text("two\n")
-    arm("rewind.staged", lambda: (work / "z.txt").write_text("by hand\n"))
+
+    def by_hand() -> None:
+        (work / "z.txt").write_text("by hand\n")
+
+    arm("rewind.staged", by_hand)
     try:
         with pytest.raises(InvalidRequest, match="by somebody else just now"):
             s.rewind(0, restore="both")

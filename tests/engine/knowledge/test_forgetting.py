@@ -19,6 +19,14 @@ SECRET = "I always take the night train to Ghent on the first of the month."
 OTHER = "We use the cluster kestrel for staging."
 
 
+class ADayLater:
+    def __init__(self, real: int) -> None:
+        self._now = real + 86_400_000
+
+    def now(self) -> int:
+        return self._now
+
+
 def everything(hf: Holdfast, project: Path) -> str:
     """All texts that are kept beside the log."""
     memory = hf.memory(project)
@@ -103,7 +111,7 @@ def test_the_two_stages_forget_an_erased_session(tmp_path: Path) -> None:
         s.user(SECRET)
         s.append(assistant("Noted."))
         real = hf.engine.clock.now()
-        hf.engine.clock = type("C", (), {"now": lambda _: real + 86_400_000})()
+        hf.engine.clock = ADayLater(real)
         t = hf.session(model="gpt-4o", directory=project, policy="codex", summariser=model)
         memory = hf.memory(project).inner
         drive(Pipeline(t.inner, memory, model="", cap=10**12).run())
