@@ -79,7 +79,7 @@ def test_what_may_be_meant_is_the_nearest_of_what_is_known(
         ("(a.b)", ("(a.b)",)),
         ("a.b)", ("a.b",)),
         ("(a.b", ("a.b",)),
-        ('"Two  Words"', ("two words",)),
+        ('"Two  Words"', ("Two  Words",)),
         ("'x.y',", ("x.y",)),
     ],
 )

@@ -125,3 +125,28 @@ def test_a_search_does_not_find_searches(s: Session) -> None:
         assert "(#3)" in told.output
         s.append(assistant("looking", call))
         s.append(tool(told))
+
+
+class At:
+    """A clock that is set."""
+
+    def __init__(self, time: int) -> None:
+        self.time = time
+
+    def now(self) -> int:
+        return self.time
+
+
+def test_a_question_names_days_by_the_clock_that_is_given() -> None:
+    day = 86_400_000
+    clock = At(1_760_000_000_000)
+    with holdfast.open("memory:") as hf:
+        hf.engine.clock = clock
+        s = hf.session()
+        for n in range(9):
+            s.user(f"the walrus slept on beach number {n}")
+            clock.time += day
+        question = "where was our walrus when it slept two days ago"
+        assert hf.search(question)[0].seq == 8
+        assert "#8" in s.search_history(question).splitlines()[0]
+        assert hf.search(question.replace("two", "five"))[0].seq == 5

@@ -47,6 +47,7 @@ from holdfast.model.workspace import KeptFiles
 from holdfast.ports import Catalogue, Clock, Counter, Ids, Store, Telemetry
 
 if TYPE_CHECKING:
+    from holdfast.core.search import dates
     from holdfast.core.stats import Stats
     from holdfast.engine.exporting.export import Exported
     from holdfast.engine.exporting.handoff import Handed
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
     from holdfast.engine.knowledge.notes import Memory
     from holdfast.engine.usage.stats import By as Apart
 
-else:  # few sessions are erased
+else:  # few sessions are erased, and few programs search
+    dates = later("holdfast.core.search.dates")
     forgetting = later("holdfast.engine.knowledge.forgetting")
 
 LISTED = "`holdfast sessions` lists them"
@@ -311,9 +313,10 @@ class Engine:
         """
         if inside := where.get("session"):
             where["session"] = (await self.resolve(inside)).id
-        by = await self.aside(embedder) if meaning else None
         where.setdefault("any", True)
-        return await self.store.search.find(Query(words=words, **where), by)
+        times = dates.asked_times(words, self.clock.now)
+        by = await self.aside(embedder) if meaning else None
+        return await self.store.search.find(Query(words=words, prefer=times, **where), by)
 
     async def respelled(self, words: str) -> str:
         """The same words, each that was never said as the nearest that was; empty where none is."""

@@ -33,6 +33,9 @@ class Query(Struct, frozen=True, kw_only=True):
     """The last word may be the beginning of one: for whoever is still typing."""
     any: bool = False
     """Where little has every word, what has some of them follows, ranked."""
+    prefer: tuple[tuple[int, int], ...] = ()
+    """Stretches of time, from the first ms to the one behind the last: of what is ranked, what was
+    said then comes earlier."""
     limit: int = 20
     offset: int = 0
     """How many of the best to leave out: the pages before."""

@@ -140,6 +140,7 @@ def test_what_stands_in_a_note_leaves_it_by_no_word_of_a_models() -> None:
     ("by Thursday", "by 2026-03-05"), ("next Thursday", "2026-03-12"), ("today", "2026-03-03"),
     ("tomorrow", "2026-03-04"), ("yesterday", "2026-03-02"), ("last Friday", "2026-02-27"),
     ("in two weeks", "on 2026-03-17"), ("3 days ago", "on 2026-02-28"),
+    ("a couple of days ago", "on 2026-03-01"),
     ("end of the month", "2026-03-31"), ("next month", "April 2026"), ("this quarter", "Q1 2026"),
     ("next week", "the week of 2026-03-09"), ("on Tuesday", "on 2026-03-10"),
     ("soon", "soon"), ("never on Friday", "never on Friday"), ("on Mondays", "on Mondays"),

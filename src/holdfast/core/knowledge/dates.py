@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Final
 
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS: Final = (
+MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
@@ -22,9 +22,9 @@ _NUMBERS: Final = {
     )
 } | {"a": 1, "an": 1, "a couple of": 2}  # fmt: skip
 _DAY = "|".join(_DAYS)
-_NUMBER = r"\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True))
+_NUMBER = r"\d{1,3}|" + "|".join(map(re.escape, sorted(_NUMBERS, key=len, reverse=True)))
 
-_RELATIVE = re.compile(
+RELATIVE = re.compile(
     rf"""\b(?:
       (?P<plain>the\ day\ after\ tomorrow|the\ day\ before\ yesterday|today|tonight|tomorrow
         |yesterday|this\ (?:morning|afternoon|evening))
@@ -41,34 +41,34 @@ _RELATIVE = re.compile(
 
 def absolute(text: str, said: date) -> str:
     """A text with the days it speaks of as dates, for whoever reads it much later."""
-    recurs = bool(_RECURS.search(text))
-    return _RELATIVE.sub(
+    recurs = bool(RECURS.search(text))
+    return RELATIVE.sub(
         lambda found: found[0] if recurs and found["bare"] else _date(found, said), text
     )
 
 
-_RECURS = re.compile(r"\b(?:always|never|every|each|any|usually|on an?)\b", re.IGNORECASE)
+RECURS = re.compile(r"\b(?:always|never|every|each|any|usually|on an?)\b", re.IGNORECASE)
 """What speaks of every such day, so that a weekday alone is no date."""
 
 
 def _date(found: re.Match[str], said: date) -> str:
     group = {name: value.lower() for name, value in found.groupdict().items() if value}
     if plain := group.get("plain"):
-        return _iso(said + timedelta(_PLAIN.get(plain, 0)))
+        return _iso(said + timedelta(PLAIN.get(plain, 0)))
     if "day" in group:
-        return _iso(_weekday(said, group["day"], group["which"]))
+        return _iso(weekday(said, group["day"], group["which"]))
     if "bare" in group:
-        return _iso(_weekday(said, group["bare"], "coming"))
+        return _iso(weekday(said, group["bare"], "coming"))
     if "turn" in group:
         return _stretch(said, group["turn"], group["unit"])
     if "whole" in group:
         return _iso(_end(said, group["whole"], (group.get("of") or "this").strip()))
     if "ahead" in group:
-        return f"on {_iso(_moved(said, _count(group['ahead']), group['aunit']))}"
-    return f"on {_iso(_moved(said, -_count(group['ago']), group['gunit']))}"
+        return f"on {_iso(moved(said, count(group['ahead']), group['aunit']))}"
+    return f"on {_iso(moved(said, -count(group['ago']), group['gunit']))}"
 
 
-_PLAIN: Final = {
+PLAIN: Final = {
     "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day before yesterday": -2,
 }  # fmt: skip
 
@@ -77,11 +77,11 @@ def _iso(day: date) -> str:
     return day.isoformat()
 
 
-def _count(word: str) -> int:
+def count(word: str) -> int:
     return int(word) if word.isdigit() else _NUMBERS[word]
 
 
-def _weekday(said: date, name: str, which: str) -> date:
+def weekday(said: date, name: str, which: str) -> date:
     ahead = (_DAYS.index(name) - said.weekday()) % 7
     if which == "last":
         return said - timedelta((said.weekday() - _DAYS.index(name)) % 7 or 7)
@@ -101,7 +101,7 @@ def _stretch(said: date, turn: str, unit: str) -> str:
         whole = said.year * 4 + (said.month - 1) // 3 + step
         return f"Q{whole % 4 + 1} {whole // 4}"
     month = said.year * 12 + said.month - 1 + step
-    return f"{_MONTHS[month % 12].capitalize()} {month // 12}"
+    return f"{MONTHS[month % 12].capitalize()} {month // 12}"
 
 
 def _end(said: date, unit: str, of: str) -> date:
@@ -114,7 +114,7 @@ def _end(said: date, unit: str, of: str) -> date:
     return date(month // 12, month % 12 + 1, 1) - timedelta(1)
 
 
-def _moved(said: date, many: int, unit: str) -> date:
+def moved(said: date, many: int, unit: str) -> date:
     if unit != "month":
         return said + timedelta(many * (7 if unit == "week" else 1))
     month = said.year * 12 + said.month - 1 + many

@@ -108,3 +108,18 @@ SHORTEST: Final = K1 * (1 - B)
 def per_word(mean: float) -> float:
     """What each word of a text adds to its room, where texts have so many words."""
     return K1 * B / (mean or 1.0)
+
+
+PREFERRED: Final = 1.5
+"""How often its score counts what was said at a time that is preferred: the better
+match from another time still comes first."""
+
+
+def preferred(
+    scores: Mapping[int, float], said: Mapping[int, int], times: tuple[tuple[int, int], ...]
+) -> dict[int, float]:
+    """Scores, where what was said at one of these times counts more; `said` is when each was."""
+    return {
+        at: score * PREFERRED if any(a <= said.get(at, -1) < b for a, b in times) else score
+        for at, score in scores.items()
+    }

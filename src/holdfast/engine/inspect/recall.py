@@ -9,6 +9,7 @@ from msgspec import Struct
 from holdfast.core.extract.names import Names
 from holdfast.core.log.tool_input import arguments
 from holdfast.core.log.transcript_text import told
+from holdfast.core.search.dates import asked_times
 from holdfast.core.search.searchable_text import searchable_body
 from holdfast.core.window.recall import TOOLS_OF_RECALL, Stretch, piece, read_handle
 from holdfast.engine import loading
@@ -132,8 +133,9 @@ async def search_history(session: SessionContext, query: str, limit: int = HITS)
     What was looked for before, and what came back then, is no finding: it would stand in front.
     """
     many = max(1, min(limit, 50))
+    times = asked_times(query, session.now)
     found = await session.store.search.find(
-        Query(words=query, session=session.id, any=True, limit=many * BEYOND)
+        Query(words=query, session=session.id, any=True, prefer=times, limit=many * BEYOND)
     )
     hits = [hit for hit in found if not await _echoes(session, hit)][:many]
     if not hits:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.core.search.facets import Calls, Facets, Used, asked, matches, of_whole_sessions
 from holdfast.core.search.literal import holds_all, holds_typed
 from holdfast.core.search.neighbours import spread
-from holdfast.core.search.ranking import Ranking
+from holdfast.core.search.ranking import Ranking, preferred
 from holdfast.core.search.searchable_text import searchable_body
 from holdfast.core.search.semantic import BEGINNING, KINDS, blended
 from holdfast.core.search.spelling import nearest_words
@@ -63,11 +63,11 @@ class MemorySearch:
             ]
         found = _exact(query, wanted, among)
         if embedder:
-            found = _blended(query.words, embedder, found, among)
+            found = _blended(query, embedder, found, among)
         elif query.any and is_little(len(found), wanted):
             open = of_whole_sessions(query)
             wanted = replace(wanted, beginnings=beginnings(query.words))
-            ranked = _ranked(query.words, among, also=open and is_question(wanted))
+            ranked = _ranked(query, among, also=open and is_question(wanted))
             found += [among[at] for at in ranked if among[at] not in found]
         return tuple(_shown(hit, wanted) for hit in found[query.offset :][: query.limit])
 
@@ -144,10 +144,10 @@ def _within_names(query: Query, typed: tuple[str, ...], among: list[Hit]) -> lis
     return named or (held if query.session and of_whole_sessions(query) else [])
 
 
-def _ranked(typed: str, among: list[Hit], *, also: bool) -> dict[int, float]:
+def _ranked(query: Query, among: list[Hit], *, also: bool) -> dict[int, float]:
     """Which of the hits have some of the words, the best first; a score of 1 for all of them."""
     ranking = Ranking({str(at): hit.snippet for at, hit in enumerate(among)})
-    best = ranking.best(typed, len(among))
+    best = ranking.best(query.words, len(among))
     if not best:
         return {}
     own = {int(one.key): one.score for one in best}
@@ -163,18 +163,20 @@ def _ranked(typed: str, among: list[Hit], *, also: bool) -> dict[int, float]:
     for at in places.values():
         if place[at] in scores and place[at] not in entries and among[at].kind == "text":
             found[at] = scores[place[at]]
+    said = {at: among[at].created for at in found} if query.prefer else {}
+    found = preferred(found, said, query.prefer)
     ordered = sorted(found, key=lambda at: (-found[at], at))
     return {at: found[at] / whole for at in ordered}
 
 
-def _blended(typed: str, embedder: Embedder, exact: list[Hit], among: list[Hit]) -> list[Hit]:
+def _blended(query: Query, embedder: Embedder, exact: list[Hit], among: list[Hit]) -> list[Hit]:
     """What has every word, then what has some together with what is near in meaning."""
     said = [(at, hit) for at, hit in enumerate(among) if hit.kind in KINDS]
     vectors = embedder.embed([hit.snippet[:BEGINNING] for _, hit in said])
-    (asked,) = embedder.embed([typed])
+    (asked,) = embedder.embed([query.words])
     near = dict(zip((-at for at, _ in said), embedder.alike(asked, vectors), strict=True))
     first = {-at for at, hit in enumerate(among) if hit in exact}
-    by_words = {-at: score for at, score in _ranked(typed, among, also=False).items()}
+    by_words = {-at: score for at, score in _ranked(query, among, also=False).items()}
     by_words = dict.fromkeys(first, 0.0) | by_words
     found = blended(first, by_words, near)
     return [replace(among[-at], score=round(score, 3)) for at, score in found]

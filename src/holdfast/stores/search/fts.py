@@ -46,7 +46,7 @@ from holdfast.stores.search.ranked import (
     totals,
     weighed_terms,
 )
-from holdfast.stores.search.tags import filters
+from holdfast.stores.search.tags import filters, within
 from holdfast.stores.search.vectors import NEAREST, learn, nearest, nearness
 from holdfast.stores.search.verbatim import Places, content, holding_first, within_names
 from holdfast.stores.sql.keys import ORDINAL_BITS, entry_of, number_of, ordinal_of, parts_of, seq_of
@@ -155,6 +155,8 @@ class FtsSearch:
             times_sql=_TIMES if timed else "",
             times=(query.since, query.until - 1) if timed else (),
             open=of_whole_sessions(query),
+            prefer=query.prefer,
+            prefer_tags=f"about : {within(query.prefer, latest)}" if query.prefer else "",
         )
         return Asked(query, _phrases(query.words, wanted), scope, wanted)
 

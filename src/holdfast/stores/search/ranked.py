@@ -3,19 +3,21 @@
 Rule 1: of what matches, the CANDIDATES newest are weighed that hold one of the rarest terms, or two
         of the next rarest; a question of common words costs no more than one of rare ones.
 Rule 2: what stands beside a hit counts too (neighbours.py), in the same session.
+Rule 3: what was said at a time that is preferred counts more (core/search/ranking.py); of such a
+        time, as many are weighed besides.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, combinations
 from typing import Any, Final
 
 from msgspec import Struct
 
 from holdfast.core.search.neighbours import spread
-from holdfast.core.search.ranking import SHORTEST, per_word, rarity, saturated
+from holdfast.core.search.ranking import SHORTEST, per_word, preferred, rarity, saturated
 from holdfast.core.search.terms import MARK, question_terms
 from holdfast.core.search.words import apart, is_alone
 from holdfast.stores.sql.database import Database
@@ -40,6 +42,9 @@ COUNT = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?
 _FIND = (
     "SELECT rowid, weighed_terms(search{weights}) FROM search WHERE search MATCH ? "
     "AND rowid BETWEEN ? AND ?{times} ORDER BY rowid DESC LIMIT ?"
+)
+_CREATED = (
+    "SELECT e.place, e.created FROM json_each(?) one CROSS JOIN entries e ON e.place = one.value"
 )
 _BESIDE = (
     "SELECT min(p.place) FROM json_each(?) beside JOIN parts p ON p.place "
@@ -73,6 +78,10 @@ class Scope(Struct, frozen=True):
 
     open: bool
     """Whether whole sessions are asked for: what stands beside a hit may be found."""
+    prefer: tuple[tuple[int, int], ...] = ()
+    """Times whose parts come earlier, and are weighed however many newer ones there are."""
+    prefer_tags: str = ""
+    """These times among the tags; what the spans of the tags hold beyond them is not preferred."""
 
 
 def ranked(db: Database, typed: str, scope: Scope, *, also: bool) -> list[tuple[int, float]]:
@@ -89,16 +98,34 @@ def ranked(db: Database, typed: str, scope: Scope, *, also: bool) -> list[tuple[
     every = " OR ".join(term.expression for term in terms)
     asked = f"{{words stems}} : ({gate}) AND {{words stems}} : ({every})"
     asked = f"{asked} AND {scope.tags}" if scope.tags else asked
-    own: dict[int, float] = {}
-    for span in scope.spans:
-        values = (*counting, asked, *span, *scope.times, CANDIDATES - len(own))
-        own |= dict(db.rows(sql, values))
-        if len(own) >= CANDIDATES:
-            break
+    own = _newest(db, sql, counting, asked, scope)
+    if scope.prefer_tags and len(own) >= CANDIDATES:
+        own |= _newest(db, sql, counting, f"{asked} AND {scope.prefer_tags}", scope)
     whole = sum(weights)
     found = _with_neighbours(db, own, scope, mean, also=also and scope.open)
+    if scope.prefer:
+        found = preferred(found, _created(db, found), scope.prefer)
     best = sorted(found.items(), key=lambda one: (-one[1], -one[0]))[:FOUND]
     return [(at, score / whole) for at, score in best]
+
+
+def _newest(
+    db: Database, sql: str, counting: Sequence[float], asked: str, scope: Scope
+) -> dict[int, float]:
+    """What the newest parts score that match."""
+    own: dict[int, float] = {}
+    for span in scope.spans:
+        own |= dict(db.rows(sql, (*counting, asked, *span, *scope.times, CANDIDATES - len(own))))
+        if len(own) >= CANDIDATES:
+            break
+    return own
+
+
+def _created(db: Database, parts: Iterable[int]) -> dict[int, int]:
+    """When each of these parts was said."""
+    at = {part: entry_of(part) for part in parts}
+    when: dict[int, int] = dict(db.rows(_CREATED, (json.dumps([*set(at.values())]),)))
+    return {part: when[entry] for part, entry in at.items() if entry in when}
 
 
 def _terms(db: Database, typed: str) -> Iterator[Term]:

@@ -71,9 +71,18 @@ def filters(query: Query, latest: int) -> list[str]:
     """What must be among the tags, as expressions of the index; `latest` is the newest time."""
     wanted = [f'"{_run(name, run)}"' for name, run in asked(query).items()]
     if query.since > 0 or query.until <= latest:
-        first, last = max(query.since, 0), min(query.until - 1, latest, LATEST)
-        wanted.append("(" + " OR ".join([*_spans(min(first, LATEST), last)] or ["none"]) + ")")
+        wanted.append(within(((query.since, query.until),), latest))
     return wanted
+
+
+def within(times: tuple[tuple[int, int], ...], latest: int) -> str:
+    """What is among the tags of what was said in any of these times, as an expression."""
+    asked = [
+        tag
+        for first, behind in times
+        for tag in _spans(min(max(first, 0), LATEST), min(behind - 1, latest, LATEST))
+    ]
+    return f"({' OR '.join(asked or ['none'])})"
 
 
 def _spans(first: int, last: int) -> Iterator[str]:

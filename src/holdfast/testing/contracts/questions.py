@@ -107,6 +107,39 @@ class QuestionsContract(Contract):
         question = "how long did all of these walruses sleep"
         assert set(seqs(store, question, since=NOON + 1, until=NOON + 2)) == {2}
 
+    def test_a_time_that_is_preferred_comes_first_and_is_no_filter(self, store: Store) -> None:
+        id, day = start(store), 86_400_000
+        said = [f"the walrus slept on beach number {n}" for n in range(9)]
+        at = [draft(text, created=NOON + n * day) for n, text in enumerate(said)]
+        drive(store.log.append(id, at))
+        question = "where did our walrus go when it slept"
+        plain = seqs(store, question)
+        times = ((NOON + 2 * day, NOON + 3 * day), (NOON + 6 * day, NOON + 7 * day))
+        found = seqs(store, question, prefer=times)
+        assert set(found[:2]) == {3, 7}
+        assert set(plain[:2]) != {3, 7}
+        assert sorted(found) == sorted(plain)
+        assert seqs(store, "walrus slept", prefer=times) == seqs(store, "walrus slept")
+
+    def test_a_time_that_is_preferred_does_not_hide_a_better_match(self, store: Store) -> None:
+        id = start(store)
+        best = draft("the walrus sleeps under the pier in winter", created=NOON)
+        other = [draft("Nothing of note.", created=NOON + 1) for _ in range(9)]
+        drive(store.log.append(id, [best, *other, draft("the winter was cold", created=NOON + 2)]))
+        question = "under which pier does a walrus sleep in cold winters"
+        assert seqs(store, question, prefer=((NOON + 2, NOON + 3),))[0] == 1
+
+    def test_of_a_time_that_is_preferred_old_parts_are_weighed_too(self, store: Store) -> None:
+        id = start(store)
+        old = draft("the walrus sleeps", created=NOON)
+        apart = ["the walrus sleeps", *["Nothing."] * 4]  # so that none stands beside another
+        later = [
+            draft(text, created=NOON + 90_000_000) for text in ["Nothing."] * 4 + apart * 2_100
+        ]
+        drive(store.log.append(id, [old, *later]))
+        question = "where does our walrus go when it sleeps"
+        assert seqs(store, question, prefer=((NOON, NOON + 1),))[0] == 1
+
     def test_a_fork_is_asked_with_what_it_shares_and_no_more(self, store: Store) -> None:
         root = start(store)
         append(store, root, "the walrus sleeps on the beach", "the walrus swims at noon")
