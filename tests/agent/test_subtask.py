@@ -187,3 +187,38 @@ def test_what_it_needs_is_told(tmp_path: Path) -> None:
         (told,) = results(made)
         assert told.error
         assert "needs description and prompt" in told.output
+
+
+def test_what_it_does_to_files_belongs_to_the_prompt(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    work = tmp_path / "work"
+    before = (work / "notes.txt").read_text()
+    asks = iter([
+        Ask("write", {"path": "made.txt", "content": "made\n"}),
+        Ask("shell", {"command": "echo changed > notes.txt; mkdir d; echo x > d/f"}),
+    ])  # fmt: skip
+
+    def asking(asked: Any) -> Any:
+        body = asked.body["messages"]
+        if "PART" not in str(body[0]):
+            done = "tool_result" in str(body[-1])
+            return answer("Done.") if done else answer(Ask("subtask", PART))
+        ask = next(asks, None)
+        return answer(ask) if ask else answer("Changed.")
+
+    with (
+        StrictServer(asking) as server,
+        agent(tmp_path, server, allow=("write", "shell")) as made,
+    ):
+        s = made.session
+        made.toolbox.workspace = s.workspace()
+        made.turn("have it changed")
+        (prompt,) = s.prompts()
+        assert prompt.files == 3
+        assert sorted(one.path for one in s.diff()) == ["d/f", "made.txt", "notes.txt"]
+        marker = s.rewind(prompt.to, restore="both")
+        assert [one.name for one in work.iterdir()] == ["notes.txt"]
+        assert (work / "notes.txt").read_text() == before
+        s.undo(marker.seq)
+        assert (work / "notes.txt").read_text() == "changed\n"
+        assert (work / "d" / "f").read_text() == "x\n"

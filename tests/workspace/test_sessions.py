@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from holdfast.errors import FilesChanged, InvalidRequest
 from holdfast.failpoints import arm, disarm
 from holdfast.files import data_home
 from holdfast.workspace.contents import LARGEST
-from tests.cli.running import run, values
+from tests.cli.running import run, terminal, values
 from tests.workspace.trees import tree
 
 
@@ -295,6 +296,9 @@ def test_lines_of_commands_are_in_the_costs_and_the_list(hf: Holdfast, work: Pat
     assert (shot.lines_added, shot.lines_removed) == (2, 1)
     (listed,) = values("sessions", "--store", str(work.parent / "log.db"))
     assert (listed["lines_added"], listed["lines_removed"]) == (2, 1)
+    store = str(work.parent / "log.db")
+    assert "+2 -1" in terminal("sessions", "--store", store, columns=120)
+    assert "+2 -1" not in terminal("sessions", "--store", store, columns=80)
     fork = s.fork()
     fork.user("more")
     assert fork.snapshot().lines_added == 0
@@ -356,3 +360,73 @@ def test_what_changes_while_files_are_put_back_is_not_lost(hf: Holdfast, work: P
         "a.txt": ("file", 0o644, b"two\n"),
         "z.txt": ("file", 0o644, b"by hand\n"),
     }
+
+
+def test_paths_to_record_are_beneath_the_directory(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    w = s.workspace()
+    for named in (str(work / "b"), work / "c", "./d", Path("e")):
+        with w.recording(named):
+            (work / Path(named).name).write_text("made\n")
+    assert [one.path for one in s.diff()] == ["b", "c", "d", "e"]
+    for named in ("../x", "/etc/hosts", "b/../../x", ""):
+        with pytest.raises(InvalidRequest, match="beneath"), w.recording(named):
+            pass
+    s.rewind(0, restore="both")
+    assert [one.name for one in work.iterdir()] == ["a.txt"]
+
+
+def test_files_of_two_directories_are_told_apart(hf: Holdfast, tmp_path: Path, work: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    s = hf.session(directory=work)
+    s.user("go")
+    with s.workspace().recording():
+        (work / "a.txt").write_text("two\n")
+    with s.workspace(other).recording():
+        (other / "a.txt").write_text("elsewhere\n")
+    there = f"{other}/a.txt"
+    assert sorted(one.path for one in s.diff()) == sorted(["a.txt", there])
+    assert [one.files for one in s.prompts()] == [2]
+    plan = s.preview_rewind(0)
+    assert [one.path for one in plan.steps] == ["a.txt"]
+    assert [one.path for one in plan.uncovered] == [there]
+    s.rewind(0, restore="both")
+    assert (work / "a.txt").read_text() == "one\n"
+    assert (other / "a.txt").read_text() == "elsewhere\n"
+
+
+def test_a_conversation_goes_back_where_the_directory_is_gone(tmp_path: Path, work: Path) -> None:
+    with holdfast.open(tmp_path / "gone.db") as hf:
+        s = hf.session(directory=work)
+        s.user("go")
+        with s.workspace().recording():
+            (work / "a.txt").write_text("two\n")
+        shutil.rmtree(work)
+        with pytest.raises(InvalidRequest, match="no directory"):
+            s.preview_rewind(0)
+        with pytest.raises(InvalidRequest, match="no directory"):
+            s.rewind(0, restore="both", resolve={"*": "restore"})
+        assert len(s.prompts()) == 1
+    rewind = ("rewind", "--store", str(tmp_path / "gone.db"), s.id, "1", "--yes")
+    assert "there is no directory" in run(*rewind).stderr
+    done = run(*rewind, "--restore", "conversation")
+    assert done.exit_code == 0, done.stderr
+    with holdfast.open(tmp_path / "gone.db") as hf:
+        assert hf.session(s.id).prompts() == ()
+
+
+def test_a_checkpoint_does_not_record_a_rewind_as_work(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    w = s.workspace()
+    assert w.checkpoint() == ()
+    (work / "a.txt").write_text("two\n")
+    assert len(w.checkpoint()) == 1
+    s.rewind(0, restore="both")
+    assert w.checkpoint() == ()
+    s.user("again")
+    (work / "a.txt").write_text("three\n")
+    assert len(w.checkpoint()) == 1
+    assert s.preview_rewind(0).conflicts == ()

@@ -178,6 +178,8 @@ class Contents:
 
     def resume(self, file: Path, places: dict[str, tuple[int, int]]) -> None:
         """Go on with a file that another process has begun; beyond its bound, with an empty one."""
+        if self._spool is not None:
+            self._spool.close()
         self._spool = file.open("r+b")
         self.bytes = self._spool.seek(0, os.SEEK_END)
         if self.bytes > MOST_BYTES // 2:

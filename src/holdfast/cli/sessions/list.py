@@ -223,16 +223,25 @@ def draw(
     hf: Holdfast, page: tuple[SessionInfo, ...], openings: dict[str, str],
     costs: Mapping[str, Spent], *, dear: bool,
 ) -> None:  # fmt: skip
-    """A table that fits; what each cost is in it where there is room, or where that is asked."""
+    """A table that fits; what each cost, and its lines, are in it where there is room."""
     from holdfast.cli.ui.terminal import console, print_table
 
     short = shortened(hf, [one.id for one in page])
-    print_table(table(page, short, openings, costs, console().width, dear=dear))
+    columns = console().width
+    lines = {one.id: lines_in_words(_lines(hf, one)) for one in page} if columns >= ROOMY else {}
+    print_table(table(page, short, openings, costs, columns, dear=dear, lines=lines))
+
+
+def lines_in_words(known: Mapping[str, int]) -> str:
+    """The lines that were added to files and removed, as a diff counts them."""
+    added, removed = known["lines_added"], known["lines_removed"]
+    return f"+{added} -{removed}" if added or removed else ""
 
 
 def table(
     page: tuple[SessionInfo, ...], short: dict[str, str], openings: dict[str, str],
     costs: Mapping[str, Spent], columns: int, *, dear: bool,
+    lines: Mapping[str, str],
 ) -> Table:  # fmt: skip
     """Sessions as rows; the title takes what room is left."""
     from rich.table import Table
@@ -254,6 +263,9 @@ def table(
     priced = columns >= ROOMY or dear
     if priced:
         made.add_column("USD", no_wrap=True, justify="right")
+    lined = any(lines.values())
+    if lined:
+        made.add_column("lines", no_wrap=True, justify="right")
     made.add_column("changed", no_wrap=True)
     for one in page:
         project = fitted(short_project(one), room) or NOTHING
@@ -262,7 +274,8 @@ def table(
         made.add_row(
             short[one.id], Text(title, style="" if one.title else "italic"), project,
             *(fitted(known[name], room) or NOTHING for name in more), number(one.head),
-            *((cost_of(costs.get(one.id)),) if priced else ()), ago(one.updated),
+            *((cost_of(costs.get(one.id)),) if priced else ()),
+            *((lines.get(one.id, ""),) if lined else ()), ago(one.updated),
         )  # fmt: skip
     return made
 

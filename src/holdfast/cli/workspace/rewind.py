@@ -49,9 +49,10 @@ def rewind(
         if not prompt:
             return _list(opened, as_json=asked.json)
         chosen = choose(opened.prompts(), prompt)
-        plan = opened.preview_rewind(chosen.to)
+        files = restore != "conversation"  # the directory may be gone
+        plan = opened.preview_rewind(chosen.to) if files else None
         if preview or not asked.json:
-            _show(opened, chosen, plan, restore, as_json=asked.json)
+            _show(opened, chosen, plan, as_json=asked.json)
         if preview:
             return 0
         if not yes and not agreed("Go back?"):
@@ -103,22 +104,21 @@ def _list(session: Session, *, as_json: bool) -> int:
     return 0
 
 
-def _show(
-    session: Session, chosen: Prompt, plan: RestorePlan, restore: str, *, as_json: bool
-) -> None:
+def _show(session: Session, chosen: Prompt, plan: RestorePlan | None, *, as_json: bool) -> None:
     from holdfast.cli.ui.terminal import emit, say
     from holdfast.cli.workspace.view import diff_rows, plan_in_words, plan_rows
 
     if as_json:
         emit({
             "to": chosen.to,
-            "paths": [step.path for step in plan.steps],
-            "conflicts": {one.path: one.why for one in plan.conflicts},
-            "uncovered": {one.path: one.why for one in plan.uncovered},
+            "paths": [step.path for step in plan.steps] if plan else [],
+            "conflicts": {one.path: one.why for one in plan.conflicts} if plan else {},
+            "uncovered": {one.path: one.why for one in plan.uncovered} if plan else {},
         })  # fmt: skip
         return
-    say(f"Before “{_words(chosen)}” (#{chosen.seq}): {plan_in_words(plan)}.")
-    if restore == "conversation":
+    what = plan_in_words(plan) if plan else "files stay as they are"
+    say(f"Before “{_words(chosen)}” (#{chosen.seq}): {what}.")
+    if plan is None:
         return
     for line, style in plan_rows(plan):
         say(line, style)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.core.ledger.facts.effort import changed
 from holdfast.model.workspace import ABSENT, FileChange, FileState
@@ -64,6 +65,13 @@ def _by_another(change: FileChange, others: Iterable[FileChange]) -> bool:
         one.after.same(change.after) and change.started <= one.created <= change.created + LATE
         for one in others
     )
+
+
+def placed(changes: Iterable[FileChange], root: str) -> list[FileChange]:
+    """The changes with whole paths where they are of another directory than this one."""
+    return [
+        one if one.root == root else replace(one, path=f"{one.root}/{one.path}") for one in changes
+    ]
 
 
 def net(changes: Iterable[FileChange]) -> dict[str, Net]:

@@ -20,6 +20,7 @@ from holdfast.model.workspace import ABSENT, FileChange, FileNote, FileState, Re
 SINCE: Final = "was changed by somebody else since"
 BETWEEN: Final = "was changed by somebody else in between"
 UNSURE: Final = "was being changed when the program ended"
+ELSEWHERE: Final = "is in another directory than the session's, which a rewind leaves as it is"
 PRUNED: Final = "what it held was let go, as it is older than is kept"
 
 KEEP, RESTORE, ALL = "keep", "restore", "*"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.core.workspace.diff import diffs
-from holdfast.core.workspace.history import files_of, net, since, until
+from holdfast.core.workspace.history import files_of, net, placed, since, until
 from holdfast.core.workspace.snapshots import AGENTS, snapshots, told_once
 from holdfast.engine import loading
 from holdfast.engine.inspect.lookup import seq_of
-from holdfast.engine.workspace.rewind import changes
+from holdfast.engine.workspace.rewind import changes, home
 from holdfast.errors import NotFound
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def prompts(session: SessionContext) -> tuple[Prompt, ...]:
     """What the user said and is in force, in order, with the files that each changed."""
     said = await _said(session)
-    done = await changes(session)
+    done = await _placed(session)
     theirs = await foreign_snapshots(session)
     found: list[Prompt] = []
     for n, (first, entry, text) in enumerate(said):
@@ -39,6 +39,13 @@ async def prompts(session: SessionContext) -> tuple[Prompt, ...]:
             )
         )  # fmt: skip
     return tuple(found)
+
+
+async def _placed(session: SessionContext) -> list[FileChange]:
+    """What was done to files, named from the session's directory, or else from the only one."""
+    done = await changes(session)
+    roots = {one.root for one in done}
+    return placed(done, home(session) if len(roots) > 1 else next(iter(roots), ""))
 
 
 async def foreign_snapshots(session: SessionContext) -> tuple[ForeignSnapshot, ...]:
@@ -97,7 +104,7 @@ async def diff(
     session: SessionContext, since_: str | int = "", upto: str | int = ""
 ) -> tuple[FileDiff, ...]:
     """What became of files from one prompt on, up to and with another; all of it by default."""
-    done = await changes(session)
+    done = await _placed(session)
     if since_ != "":
         done = since(done, await seq_of(session, since_) - 1)
     if upto != "":

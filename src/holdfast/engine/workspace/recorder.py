@@ -17,10 +17,13 @@ from msgspec.structs import replace
 
 from holdfast.core.workspace.history import changed_lines
 from holdfast.core.workspace.plan import above
+from holdfast.engine.workspace.directories import beneath
+from holdfast.engine.workspace.rewind import every_change
 from holdfast.model.workspace import Captured, Cause, Coverage, FileChange, Touched
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
+    from holdfast.files import AnyPath
     from holdfast.ports import Directory
 
 
@@ -56,7 +59,7 @@ class Recorder:
 
     @asynccontextmanager
     async def recording(
-        self, *paths: str, cause: Cause = "recording", task: str = ""
+        self, *paths: AnyPath, cause: Cause = "recording", task: str = ""
     ) -> AsyncGenerator[Recording]:
         """Record what happens to these paths, or to any where none is named."""
         recording = await self.begin(paths, cause, task)
@@ -70,11 +73,26 @@ class Recorder:
         session = self._session
         recording = Recording("hook", session.new_id(), session.info.head, session.now())
         touched = await self._aside(lambda: self._directory.changed(saved))
-        return await self._record(recording, touched)
+        return await self._record(recording, await self._without_rewinds(touched))
 
-    async def begin(self, paths: Sequence[str], cause: Cause, task: str = "") -> Recording:
+    async def _without_rewinds(self, touched: Sequence[Touched]) -> list[Touched]:
+        """What changed but for what a rewind of ours put back since the last checkpoint."""
+        done = [
+            one for one in await every_change(self._session) if one.root == self._directory.path
+        ]
+        last = {one.path: one for one in done}
+        found: list[Touched] = []
+        for one in touched:
+            if (known := last.get(one.path)) and known.cause == "restore":
+                if known.after.same(one.after.state):
+                    continue
+                one = Touched(Captured(one.path, known.after), one.after)
+            found.append(one)
+        return found
+
+    async def begin(self, given: Sequence[AnyPath], cause: Cause, task: str = "") -> Recording:
         """From here on, what changes is done by what is recorded."""
-        session = self._session
+        session, paths = self._session, beneath(self._directory.path, given)
         recording = Recording(cause, session.new_id(), session.info.head, session.now(), task)
         if paths:
             captured = await self._aside(lambda: self._directory.capture(above(paths)))

@@ -9,21 +9,22 @@ Rule 3: the marker in the log comes after the files, so that a conversation neve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from holdfast.core.workspace.history import net, own, since
-from holdfast.core.workspace.plan import above, decided, plan
+from holdfast.core.workspace.history import net, own, placed, since
+from holdfast.core.workspace.plan import ELSEWHERE, above, decided, plan
 from holdfast.engine import loading
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.errors import FilesChanged, InvalidRequest, NotFound
 from holdfast.failpoints import failpoint
 from holdfast.model.log import Checkpoint, Context, Entry, Marker, Redo, Rewind, Switch, Undo
 from holdfast.model.span import Span
-from holdfast.model.workspace import ABSENT, FileChange, FileState, RestorePlan, Step
+from holdfast.model.workspace import ABSENT, FileChange, FileNote, FileState, RestorePlan, Step
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
@@ -103,7 +104,15 @@ async def _plan(session: SessionContext, found: Sequence[FileChange]) -> Restore
     directory = session.directories.at(root)
     paths = above(net(mine))
     looked = await session.aside(lambda: directory.look(paths))
-    return plan(mine, {one.path: one.state for one in looked}, root)
+    wanted = plan(mine, {one.path: one.state for one in looked}, root)
+    others = sorted(net(placed((one for one in found if one.root != root), root)))
+    notes = [FileNote(path, ELSEWHERE) for path in others]
+    return replace(wanted, uncovered=(*wanted.uncovered, *notes))
+
+
+def home(session: SessionContext) -> str:
+    """The session's own directory as changes name it."""
+    return os.path.realpath(session.info.directory) if session.info.directory else ""
 
 
 def _root(session: SessionContext, found: Sequence[FileChange]) -> str:
@@ -111,22 +120,18 @@ def _root(session: SessionContext, found: Sequence[FileChange]) -> str:
     roots = list(dict.fromkeys(one.root for one in found))
     if len(roots) > 1:
         told = ", ".join(roots[:3])
-        if session.info.directory not in roots:
+        if (own_root := home(session)) not in roots:
             raise InvalidRequest(
-                f"files were changed in several directories ({told}); rewind in one of them, by "
-                "a session that works there"
+                f"files were changed in several directories ({told}), and none is that of the "
+                "session; `holdfast diff` shows them, to be put back by hand"
             )
-        return session.info.directory
+        return own_root
     return roots[0] if roots else ""
 
 
 async def changes(session: SessionContext) -> list[FileChange]:
     """What was done to files in a session, in order, without what others did meanwhile."""
-    found: list[FileChange] = []
-    while page := await session.store.files.changes(
-        session.id, after=found[-1].number if found else 0
-    ):
-        found += page
+    found = await every_change(session)
     beside: list[FileChange] = []
     for root in {one.root for one in found if one.cause == "command"}:
         after = max(found[0].number - EARLIER, 0)
@@ -134,6 +139,16 @@ async def changes(session: SessionContext) -> list[FileChange]:
             beside += page
             after = page[-1].number
     return own([one for one in found if not _is_restoring(one)], beside)
+
+
+async def every_change(session: SessionContext) -> list[FileChange]:
+    """What was recorded of files in a session, in order."""
+    found: list[FileChange] = []
+    while page := await session.store.files.changes(
+        session.id, after=found[-1].number if found else 0
+    ):
+        found += page
+    return found
 
 
 def _is_restoring(change: FileChange) -> bool:

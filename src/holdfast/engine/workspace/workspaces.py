@@ -14,6 +14,7 @@ from holdfast.model.workspace import Cause, Coverage, FileChange
 
 if TYPE_CHECKING:
     from holdfast.engine.context import SessionContext
+    from holdfast.files import AnyPath
 
 
 class AsyncWorkspace:
@@ -46,7 +47,7 @@ class AsyncWorkspace:
         return await self.recorder.checkpoint(saved_for(self._session.id))
 
     def recording(
-        self, *paths: str, cause: Cause = "recording", task: str = ""
+        self, *paths: AnyPath, cause: Cause = "recording", task: str = ""
     ) -> AbstractAsyncContextManager[Recording]:
         """Record what happens inside: to these paths, or to any where none is named.
 
@@ -75,7 +76,7 @@ class Workspace:
 
     @contextmanager
     def recording(
-        self, *paths: str, cause: Cause = "recording", task: str = ""
+        self, *paths: AnyPath, cause: Cause = "recording", task: str = ""
     ) -> Generator[Recording]:
         """Record what happens inside: to these paths, or to any where none is named.
 
