@@ -330,8 +330,7 @@ class Climber:
         if self.last and self.last[:2] == (epoch, self.model):
             old = self.last[2]
             assert blocks[: len(old)] == old, "what was cached is no prefix"
-        cached = made.window.blocks[: made.window.breakpoints[-1] + 1]
-        repaired = sum(block.source == "repair" for block in cached[-1:])
+        repaired = sum(block.source == "repair" for block in made.window.blocks[-1:])
         self.last = (epoch, self.model, blocks[: len(blocks) - repaired])
 
     def maintenance(self) -> int:
