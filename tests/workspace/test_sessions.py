@@ -430,3 +430,38 @@ def test_a_checkpoint_does_not_record_a_rewind_as_work(hf: Holdfast, work: Path)
     (work / "a.txt").write_text("three\n")
     assert len(w.checkpoint()) == 1
     assert s.preview_rewind(0).conflicts == ()
+
+
+def test_a_rewind_that_was_undone_makes_nobody_elses_words_the_agents(
+    hf: Holdfast, work: Path
+) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    with s.workspace().recording():
+        (work / "a.txt").write_text("two\n")
+    (work / "a.txt").write_text("by hand\n")
+    marker = s.rewind(0, restore="both", resolve={"*": "restore"})
+    s.undo(marker.seq)
+    assert (work / "a.txt").read_text() == "by hand\n"
+    (told,) = s.diff()
+    assert "+two" in told.diff
+    assert "by hand" not in told.diff
+
+
+def test_prompts_in_the_wrong_order_are_said_to_be(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    first, second = s.user("one"), s.user("two")
+    with pytest.raises(InvalidRequest, match="comes after"):
+        s.diff(second.seq, first.seq)
+
+
+def test_a_name_of_several_lines_is_shown_in_one(hf: Holdfast, work: Path) -> None:
+    s = hf.session(directory=work)
+    s.user("go")
+    with s.workspace().recording():
+        (work / "x\n  remove     a.txt").write_text("")
+    store = ("--store", str(work.parent / "log.db"))
+    for words in (("diff", *store), ("rewind", *store, "last", "1", "--preview")):
+        done = run(*words)
+        assert done.exit_code == 0, done.stderr
+        assert not [line for line in done.stdout.splitlines() if line.startswith("  remove     a")]

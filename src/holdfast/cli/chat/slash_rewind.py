@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from holdfast.cli.ui.format import ago, many, size
-from holdfast.cli.ui.terminal import fitted, neutral
+from holdfast.cli.ui.terminal import fitted
 from holdfast.cli.workspace.rewind import choose
 from holdfast.cli.workspace.view import (
     SHOWN,
     diff_rows,
     foreign_note,
     foreign_rows,
+    name_of,
     plan_in_words,
     plan_rows,
     prompt_row,
@@ -116,7 +117,7 @@ def _resolved(talk: Conversation, plan: RestorePlan) -> Mapping[str, str] | None
     """What becomes of each file that somebody else changed; None where all is to stay."""
     chosen: dict[str, str] = {}
     for one in plan.conflicts:
-        talk.screen.say(f"  {neutral(one.path)} {one.why}", "yellow")
+        talk.screen.say(f"  {name_of(one.path)} {one.why}", "yellow")
         told = talk.screen.asked(
             "  k = keep it so / r = put it back / q = stop, then Enter ",
             {"k": "keep", "r": "restore", "q": ""},
@@ -173,6 +174,6 @@ def checkpoints(talk: Conversation, rest: str) -> None:
         f"by git's objects{whole}"
     )
     for one in covered.uncovered[:MOST]:
-        talk.screen.say(f"  not covered: {neutral(one.path)} {one.why}", "yellow")
+        talk.screen.say(f"  not covered: {name_of(one.path)} {one.why}", "yellow")
     if len(covered.uncovered) > MOST:
         talk.screen.say(f"  and {len(covered.uncovered) - MOST} more", "yellow")

@@ -21,6 +21,14 @@ SHOWN: Final = 400
 """So many lines of diffs are shown in a chat."""
 
 
+LINES: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def name_of(path: str) -> str:
+    """A path in one line, whatever is in its name."""
+    return neutral(path.translate(LINES))
+
+
 def prompt_row(number: int, prompt: Prompt, width: int) -> str:
     """A prompt by its number: when, its first line, and what it did to files."""
     done = f"{many(prompt.files, 'file')} +{prompt.added} -{prompt.removed}" if prompt.files else ""
@@ -75,11 +83,11 @@ def plan_rows(plan: RestorePlan) -> Iterator[Row]:
     for step in plan.steps:
         why = theirs.get(step.path)
         yield (
-            f"  {_what(step)} {neutral(step.path)}{f': {why}' if why else ''}",
+            f"  {_what(step)} {name_of(step.path)}{f': {why}' if why else ''}",
             ("yellow" if why else ""),
         )
     for one in plan.uncovered:
-        yield f"  stays      {neutral(one.path)}: {one.why}", "yellow"
+        yield f"  stays      {name_of(one.path)}: {one.why}", "yellow"
 
 
 def _what(step: Step) -> str:
@@ -106,7 +114,7 @@ def plan_in_words(plan: RestorePlan) -> str:
 def diff_rows(diffs: Sequence[FileDiff]) -> Iterator[Row]:
     """What became of files, in the colours of a diff."""
     for one in diffs:
-        yield f"{neutral(one.path)}  {_became(one)}", "bold"
+        yield f"{name_of(one.path)}  {_became(one)}", "bold"
         for line in one.diff.splitlines():
             if not line.startswith(("--- ", "+++ ")):
                 yield neutral(line), STYLES.get(line[:1], "")
@@ -114,7 +122,7 @@ def diff_rows(diffs: Sequence[FileDiff]) -> Iterator[Row]:
 
 def _became(one: FileDiff) -> str:
     if one.renamed:
-        return f"moved from {neutral(one.renamed)}"
+        return f"moved from {name_of(one.renamed)}"
     what = "changed"
     if one.before.kind == "absent":
         what = f"new {_kind(one.after)}"

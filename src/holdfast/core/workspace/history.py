@@ -74,6 +74,28 @@ def placed(changes: Iterable[FileChange], root: str) -> list[FileChange]:
     ]
 
 
+def without_undone(changes: Iterable[FileChange]) -> list[FileChange]:
+    """The changes but for what a rewind did to a path and its undo took back.
+
+    What somebody else had made of it was put aside and brought back, and is no work of the agent's.
+    """
+    found = list(changes)
+    open_: dict[str, list[int]] = {}
+    gone: set[int] = set()
+    for n, one in enumerate(found):
+        earlier = open_.setdefault(one.path, [])
+        if earlier and _takes_back(one, found[earlier[-1]]):
+            gone |= {n, earlier.pop()}
+        else:
+            earlier.append(n)
+    return [one for n, one in enumerate(found) if n not in gone]
+
+
+def _takes_back(one: FileChange, before: FileChange) -> bool:
+    both = one.cause == before.cause == "restore"
+    return both and one.before.same(before.after) and one.after.same(before.before)
+
+
 def net(changes: Iterable[FileChange]) -> dict[str, Net]:
     """What changes come to, path by path; what was changed and changed back is told as well."""
     found: dict[str, Net] = {}

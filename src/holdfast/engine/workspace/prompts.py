@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.core.workspace.diff import diffs
-from holdfast.core.workspace.history import files_of, net, placed, since, until
+from holdfast.core.workspace.history import (
+    files_of,
+    net,
+    placed,
+    since,
+    until,
+    without_undone,
+)
 from holdfast.core.workspace.snapshots import AGENTS, snapshots, told_once
 from holdfast.engine import loading
 from holdfast.engine.inspect.lookup import seq_of
 from holdfast.engine.workspace.rewind import changes, home
-from holdfast.errors import NotFound
+from holdfast.errors import InvalidRequest, NotFound
 from holdfast.model.log import Entry, Summary
 from holdfast.model.message import Message
 from holdfast.model.span import OPEN, Span, Spans, clip, union
@@ -104,11 +111,13 @@ async def diff(
     session: SessionContext, since_: str | int = "", upto: str | int = ""
 ) -> tuple[FileDiff, ...]:
     """What became of files from one prompt on, up to and with another; all of it by default."""
-    done = await _placed(session)
-    if since_ != "":
-        done = since(done, await seq_of(session, since_) - 1)
+    done = without_undone(await _placed(session))
+    first = await seq_of(session, since_) if since_ != "" else 0
     if upto != "":
+        if await seq_of(session, upto) < first:
+            raise InvalidRequest(f"the first prompt, {since_}, comes after the last, {upto}")
         done = until(done, await _behind(session, upto))
+    done = since(done, first - 1)
     return diffs(done, await _contents(session, done))
 
 
