@@ -17,7 +17,6 @@ from holdfast.core.secrets import mask
 from holdfast.engine.client import Session
 from holdfast.model.message import Message
 
-SAMPLES = 1_000
 A_SESSION = 300
 """So many strings of one session at most."""
 BEFORE = 8
@@ -46,9 +45,9 @@ def references(session: Session, dice: random.Random) -> list[str]:
     return dice.sample(sorted(found), min(len(found), A_SESSION))
 
 
-def sampled(folder: Path, shared_data: Path) -> Iterator[tuple[Session, str]]:
-    """A thousand strings, each with its session."""
-    dice, left = random.Random(2026), SAMPLES
+def sampled(folder: Path, shared_data: Path, many: int) -> Iterator[tuple[Session, str]]:
+    """So many strings, each with its session."""
+    dice, left = random.Random(2026), many
     with holdfast.open(folder / "log.db") as hf:
         found = hf.transcripts(*(shared_data / "transcripts" / name for name in PROGRAMS))
         sources = sorted((one for one in found if 20_000 < one.size < 1_500_000), key=str)
@@ -64,15 +63,16 @@ def sampled(folder: Path, shared_data: Path) -> Iterator[tuple[Session, str]]:
                 return
 
 
+@pytest.mark.parametrize("many", [100, pytest.param(1_000, marks=pytest.mark.long)])
 @pytest.mark.timeout(900)  # a thousand searches, beside whatever else runs
 def test_every_string_that_was_used_again_is_found_within_one_call(
-    tmp_path: Path, shared_data: Path
+    many: int, tmp_path: Path, shared_data: Path
 ) -> None:
     missed: list[str] = []
     asked = 0
-    for session, reference in sampled(tmp_path, shared_data):
+    for session, reference in sampled(tmp_path, shared_data, many):
         asked += 1
         if reference not in session.search_history(reference):
             missed.append(reference)
-    assert asked == SAMPLES
+    assert asked == many
     assert missed == []
