@@ -231,6 +231,8 @@ def test_thinking_is_a_level_or_a_budget_never_both(
         ("plain words", {"input": "plain words"}),
         ('{"n": "\\ud800"}', {"input": '{"n": "\\ud800"}'}),
         ("[" * 5000 + "]" * 5000, {"input": "[" * 5000 + "]" * 5000}),
+        ("[" * 501 + "]" * 501, {"input": "[" * 501 + "]" * 501}),
+        ('{"in a string": "' + "[" * 501 + '"}', {"in a string": "[" * 501}),
     ],
 )
 def test_input_that_is_no_object_is_wrapped_in_one(input: str, args: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ Rule 3: files the format does not take are named in a note; nothing is left out 
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -36,6 +37,11 @@ Encoded = dict[str, Any]
 
 IN_ANSWERS = ("image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain")
 """What a function may answer with, from Gemini 3 on ("Function calling": multimodal responses)."""
+
+DEEPEST = 500
+"""Deeper input is text: how deep a decoder goes hangs on the version of Python."""
+
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
 
 
 class Parts:
@@ -119,11 +125,24 @@ def arguments(text: str) -> dict[str, Any]:
     """The object that a call's input is, or one around it."""
     if not text.strip():
         return {}
+    if _depth(text) > DEEPEST:
+        return {"input": text}
     try:
         value: Any = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return {"input": text}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {"input": value}
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested outside strings; 0 where there are too few to matter."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return 0
+    deepest = depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += (found[0] in "[{") - (found[0] in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _words(part: Part) -> str:
